@@ -1,0 +1,117 @@
+//! The run: build the peers, measure everything in turn, report.
+//!
+//! Programs alternate inside each repeat, so that a slow minute of the machine falls on all of them.
+
+use crate::Options;
+use crate::busy::Clocks;
+use crate::programs::{BOROUGH, LIMITS, PEERS, Program};
+use crate::row::{Verdict, rows};
+use crate::samples::Samples;
+use crate::workloads::Workload;
+use crate::{goals, report};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Length of a measured run, in seconds, that the counts aim at.
+const SECONDS: f64 = 0.5;
+const SECONDS_QUICK: f64 = 0.05;
+
+/// Actors alive in `memory`: a million where a goal depends on it, fewer for peers of several kilobytes each.
+const MEMORY_OWN: u64 = 1_000_000;
+const MEMORY_PEER: u64 = 200_000;
+const MEMORY_QUICK: u64 = 50_000;
+
+/// A peer that is left out, and why.
+pub(crate) type Skipped = (&'static str, String);
+
+/// Measures local actors and writes `target/bench/local.json` and `.svg`.
+pub(crate) fn local(options: &Options) -> ExitCode {
+    let exe = match std::env::current_exe() {
+        Ok(exe) => exe,
+        Err(error) => return report::fail(&format!("this binary cannot find itself: {error}")),
+    };
+    // target/release/borough-bench
+    let target = exe.ancestors().nth(2).map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
+    let (programs, skipped) = prepare(&exe, &target);
+    let samples = measure(options, &programs);
+    let rows = rows(&goals::LOCAL, &samples, !options.pinned);
+    report::print(options, &rows, &samples, &skipped);
+    let name = if options.pinned { "local-pinned" } else { "local" };
+    if let Err(error) = report::write(&target.join("bench"), name, &rows, &samples, &skipped) {
+        return report::fail(&format!("the report cannot be written: {error}"));
+    }
+    let missed = rows.iter().any(|row| matches!(row.verdict, Verdict::Missed | Verdict::Unmeasured(_)));
+    if options.check && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn prepare(exe: &Path, target: &Path) -> (Vec<Program>, Vec<Skipped>) {
+    let mut programs = vec![Program::own(BOROUGH, exe)];
+    let mut skipped = Vec::new();
+    for name in PEERS {
+        report::progress(&format!("building {name}"));
+        match Program::build_peer(name, target) {
+            Ok(program) => programs.push(program),
+            Err(reason) => skipped.push((name, reason)),
+        }
+    }
+    programs.extend(LIMITS.map(|name| Program::own(name, exe)));
+    (programs, skipped)
+}
+
+fn measure(options: &Options, programs: &[Program]) -> Samples {
+    let workloads =
+        Workload::ALL.into_iter().filter(|it| options.only.is_empty() || options.only.contains(it));
+    let workloads: Vec<_> = workloads.collect();
+    let mut samples = Samples::default();
+    let mut counts = BTreeMap::new();
+    for (workload, program) in cases(&workloads, programs) {
+        report::progress(&format!("trial of {} under {}", program.name, workload.name()));
+        match count(options, workload, program) {
+            Ok(count) => _ = counts.insert((workload, program.name), count),
+            Err(reason) => samples.record(workload, program.name, Err(reason)),
+        }
+    }
+    let repeats = if options.quick { 1 } else { options.repeats };
+    for repeat in 1..=repeats {
+        for (workload, program) in cases(&workloads, programs) {
+            let Some(count) = counts.get(&(workload, program.name)) else { continue };
+            // A program that has failed once has no figure any more, and may cost minutes each time.
+            if samples.failed(workload, program.name) {
+                continue;
+            }
+            report::progress(&format!("{repeat} of {repeats}: {} under {}", program.name, workload.name()));
+            let before = Clocks::read();
+            samples.record(workload, program.name, program.run(workload, *count, options.pinned));
+            let share = before.zip(Clocks::read()).and_then(|(before, after)| after.others_since(before));
+            if let Some(share) = share {
+                samples.record_busy(workload, share);
+            }
+        }
+    }
+    report::progress("");
+    samples
+}
+
+/// Workload by workload, each program that has it.
+fn cases<'a>(
+    workloads: &'a [Workload],
+    programs: &'a [Program],
+) -> impl Iterator<Item = (Workload, &'a Program)> {
+    workloads.iter().flat_map(move |workload| {
+        programs.iter().filter(|program| program.runs(*workload)).map(|program| (*workload, program))
+    })
+}
+
+/// How much a program shall do under a workload, found by a trial run, which warms the caches of the system too.
+fn count(options: &Options, workload: Workload, program: &Program) -> Result<u64, String> {
+    let Some(trial) = workload.trial() else {
+        return Ok(match program.name {
+            _ if options.quick => MEMORY_QUICK,
+            name if PEERS.contains(&name) => MEMORY_PEER,
+            _ => MEMORY_OWN,
+        });
+    };
+    let seconds = if options.quick { SECONDS_QUICK } else { SECONDS };
+    Ok(workload.count(program.run(workload, trial, options.pinned)?, seconds))
+}

@@ -1,0 +1,38 @@
+//! The raw limits: what the same work costs with no actor library at all, a task and a queue.
+//!
+//! They keep no promise an actor keeps (no supervision, no dead letters, two of them no bound): a floor, not a rival.
+
+mod batch;
+mod channel;
+mod task;
+
+use crate::driver::{self, Job};
+use std::process::ExitCode;
+use tokio::sync::oneshot;
+
+/// Runs one raw limit; `None` if none has this name.
+pub(crate) fn run(name: &str, job: Option<Job>) -> Option<ExitCode> {
+    Some(match name {
+        "raw-batch" => driver::run_on_two_workers(job, || batch::Batch),
+        "raw-bounded" => driver::run_on_two_workers(job, || channel::Bounded),
+        "raw-unbounded" => driver::run_on_two_workers(job, || channel::Unbounded),
+        "raw-task" => driver::on_two_workers(job, task::run),
+        _ => return None,
+    })
+}
+
+/// What a raw task is told.
+enum Msg {
+    Add(u64),
+    Sum(oneshot::Sender<u64>),
+}
+
+impl Msg {
+    fn apply(self, sum: &mut u64) {
+        match self {
+            Self::Add(number) => *sum += number,
+            // The asker is gone only when the whole run is.
+            Self::Sum(reply) => drop(reply.send(*sum)),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The workloads as the harness sees them: their names, what their figures mean, and how much of each to run.
+
+/// One thing measured. What it does is in [`crate::driver`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Workload {
+    Tell1,
+    Tell4,
+    Tell4Threads,
+    RoundRobin,
+    Ask1,
+    Ask1000,
+    Spawn,
+    Memory,
+}
+
+/// Which of two figures is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    Higher,
+    Lower,
+}
+
+impl Workload {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Tell1,
+        Self::Tell4,
+        Self::Tell4Threads,
+        Self::RoundRobin,
+        Self::Ask1,
+        Self::Ask1000,
+        Self::Spawn,
+        Self::Memory,
+    ];
+
+    /// The name on the command line, in the JSON and to the measured programs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Tell1 => "tell1",
+            Self::Tell4 => "tell4",
+            Self::Tell4Threads => "tell4_threads",
+            Self::RoundRobin => "round_robin",
+            Self::Ask1 => "ask1",
+            Self::Ask1000 => "ask1000",
+            Self::Spawn => "spawn",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The name for people.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Tell1 => "tell, 1 sender",
+            Self::Tell4 => "tell, 4 tasks",
+            Self::Tell4Threads => "tell, 4 OS threads",
+            Self::RoundRobin => "1000 actors in turn",
+            Self::Ask1 => "ask, one at a time, p50",
+            Self::Ask1000 => "asks, 1000 at once",
+            Self::Spawn => "spawn",
+            Self::Memory => "memory per idle actor",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|workload| workload.name() == name);
+        found.ok_or_else(|| format!("one of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+
+    pub(crate) fn better(self) -> Better {
+        match self {
+            Self::Ask1 | Self::Memory => Better::Lower,
+            _ => Better::Higher,
+        }
+    }
+
+    /// The unit the measured programs must answer in.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Ask1 => "ns",
+            Self::Memory => "bytes",
+            _ => "per_second",
+        }
+    }
+
+    /// A figure for people.
+    pub(crate) fn show(self, value: f64) -> String {
+        match self.unit() {
+            "ns" if value >= 10_000.0 => format!("{:.1} us", value / 1e3),
+            "ns" => format!("{value:.0} ns"),
+            "bytes" => format!("{value:.0} B"),
+            _ if value >= 1e6 => format!("{:.2} M/s", value / 1e6),
+            _ => format!("{:.0} k/s", value / 1e3),
+        }
+    }
+
+    /// The count of the trial run that tells how fast a program is; none where the count is fixed.
+    pub(crate) fn trial(self) -> Option<u64> {
+        match self {
+            Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => Some(200_000),
+            Self::Ask1 => Some(5_000),
+            Self::Ask1000 => Some(100_000),
+            Self::Spawn => Some(20_000),
+            Self::Memory => None,
+        }
+    }
+
+    /// The count that takes about `seconds`, given what the trial found.
+    pub(crate) fn count(self, trial: f64, seconds: f64) -> u64 {
+        let rate = if self == Self::Ask1 { 1e9 / trial } else { trial };
+        let (least, most) = match self {
+            // Below, start-up shows; above, an unbounded mailbox that falls behind eats the machine.
+            Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => (200_000.0, 20_000_000.0),
+            Self::Ask1 => (5_000.0, 5_000_000.0),
+            Self::Ask1000 => (100_000.0, 5_000_000.0),
+            Self::Spawn | Self::Memory => (20_000.0, 200_000.0),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above zero")]
+        let count = (rate * seconds).clamp(least, most) as u64;
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for workload in Workload::ALL {
+            assert_eq!(Workload::parse(workload.name()), Ok(workload));
+        }
+        assert!(Workload::parse("tell").unwrap_err().contains("tell4_threads"));
+    }
+
+    #[test]
+    fn counts_follow_the_trial_within_bounds() {
+        assert_eq!(Workload::Tell1.count(4e6, 0.5), 2_000_000);
+        assert_eq!(Workload::Tell1.count(1e9, 0.5), 20_000_000);
+        assert_eq!(Workload::Tell1.count(1e3, 0.5), 200_000);
+        // An ask of 500 ns is 2 million a second.
+        assert_eq!(Workload::Ask1.count(500.0, 0.5), 1_000_000);
+    }
+
+    #[test]
+    fn figures_are_shown_with_their_unit() {
+        assert_eq!(Workload::Tell1.show(26_640_000.0), "26.64 M/s");
+        assert_eq!(Workload::Spawn.show(638_400.0), "638 k/s");
+        assert_eq!(Workload::Ask1.show(141.4), "141 ns");
+        assert_eq!(Workload::Ask1.show(44_700.0), "44.7 us");
+        assert_eq!(Workload::Memory.show(499.6), "500 B");
+    }
+}

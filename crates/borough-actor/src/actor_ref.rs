@@ -1,0 +1,272 @@
+//! The address of an actor.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use crate::ask::{Ask, AskId, Reply};
+use crate::cell::{ActorCell, interrupt};
+use crate::id::ActorId;
+use crate::item::Item;
+use crate::system::Core;
+use crate::tell::{Tell, TellError, TryTellError};
+use crate::watch::{Stopped, Terminated, WatchId, Watcher};
+
+/// The address of an actor that takes messages of type `M`.
+///
+/// A ref is an address, not an owner: it is cheap to clone, may be kept after its actor is gone, and
+/// dropping the last one does not stop the actor. An actor ends when it stops itself, is stopped
+/// or killed through a ref, or when its parent or system stops.
+///
+/// Order: messages one task sends through refs to one actor are handled in the order they were
+/// accepted; a `tell` is accepted when its future is ready.
+pub struct ActorRef<M> {
+    target: Target<M>,
+}
+
+enum Target<M> {
+    Here(Arc<ActorCell<M>>),
+    Through(Arc<dyn Route<M>>),
+}
+
+/// A way to an actor other than straight into its mailbox.
+pub(crate) trait Route<M>: Send + Sync {
+    fn send(&self, message: M, ask: Option<AskId>) -> Tell<M>;
+    fn try_tell(&self, message: M) -> Result<(), TryTellError<M>>;
+    fn post(&self, message: M);
+    fn stop_when_drained(&self);
+    fn core(&self) -> &Arc<Core>;
+    fn id(&self) -> ActorId;
+    fn path(&self) -> String;
+}
+
+impl<M: Send + 'static> ActorRef<M> {
+    /// Sends a message; waits for room if the mailbox is full.
+    ///
+    /// `Ok` means accepted, in order, not handled: who needs to know asks. An error gives the message
+    /// back. See [`Tell`] for what dropping the future does.
+    ///
+    /// An actor that tells itself while its own mailbox is full would wait for itself: use
+    /// [`ActorRef::try_tell`] there.
+    #[inline]
+    pub fn tell(&self, message: M) -> Tell<M> {
+        match &self.target {
+            Target::Here(cell) => cell.tell(message),
+            Target::Through(route) => route.send(message, None),
+        }
+    }
+
+    /// Sends a message if there is room now; gives it back otherwise.
+    #[inline]
+    pub fn try_tell(&self, message: M) -> Result<(), TryTellError<M>> {
+        match &self.target {
+            Target::Here(cell) => cell.try_send(Item::Tell(message), Item::into_message),
+            Target::Through(route) => route.try_tell(message),
+        }
+    }
+
+    /// Sends a message from a thread that is no runtime's worker; blocks it while the mailbox is full.
+    ///
+    /// Called on a worker thread of an async runtime it would block that worker: use [`ActorRef::tell`] there.
+    pub fn blocking_tell(&self, message: M) -> Result<(), TellError<M>> {
+        match self.tell(message).at_once() {
+            Ok(outcome) => outcome,
+            Err(waiting) => block_on(waiting),
+        }
+    }
+
+    /// Sends the message that `message` makes around a [`Reply`], and waits for the answer.
+    ///
+    /// The default timeout (5 s, see [`SystemBuilder::ask_timeout`](crate::SystemBuilder::ask_timeout)) is changed for one
+    /// ask by [`Ask::timeout`]. Fails at once when the actor is gone, drops the reply, or waits itself,
+    /// through a chain of asks, for the actor whose turn awaits this one. Every error says whether the message may have been handled.
+    ///
+    /// ```
+    /// # use borough_actor::*;
+    /// # enum Greet { Name(String, Reply<String>) }
+    /// # struct Greeter;
+    /// # impl Actor for Greeter {
+    /// #     type Msg = Greet;
+    /// #     async fn receive(&mut self, Greet::Name(name, reply): Greet, _: &mut Context<Self>) -> Result<(), Fault> {
+    /// #         reply.send(format!("hello {name}"));
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let system = System::new("doc")?;
+    /// # let greeter = system.spawn(|| Greeter);
+    /// let words = greeter.ask(|reply| Greet::Name("you".into(), reply)).await?;
+    /// assert_eq!(words, "hello you");
+    /// # Ok(()) }
+    /// ```
+    #[inline]
+    pub fn ask<T, F>(&self, message: F) -> Ask<'_, M, T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(Reply<T>) -> M,
+    {
+        Ask::new(self, self.core().settings.ask_timeout, message)
+    }
+
+    /// Asks the actor to stop after the message it is handling; what waits in its mailbox becomes dead letters.
+    pub fn stop(&self) {
+        self.core().registry.interrupt(self.id(), interrupt::STOP);
+    }
+
+    /// Asks the actor to stop once it has handled everything that is in its mailbox now.
+    pub fn stop_when_drained(&self) {
+        match &self.target {
+            Target::Here(cell) => cell.stop_when_drained(),
+            Target::Through(route) => route.stop_when_drained(),
+        }
+    }
+
+    /// Ends the actor at the next await of the turn it is in; that turn's message is lost.
+    ///
+    /// For actors that hang. `stopping` is not called. A handler that blocks its thread cannot be ended by anybody.
+    pub fn kill(&self) {
+        self.core().registry.interrupt(self.id(), interrupt::KILL);
+    }
+
+    /// Waits until the actor is gone; ready at once if it is.
+    pub fn stopped(&self) -> Stopped {
+        Stopped::new(self.watchable())
+    }
+
+    /// Whether the actor is gone, for good.
+    pub fn is_stopped(&self) -> bool {
+        !self.core().registry.is_alive(self.id())
+    }
+
+    /// Sends without waiting; what cannot be accepted becomes a dead letter.
+    pub(crate) fn post(&self, message: M) {
+        match &self.target {
+            Target::Here(cell) => cell.post(Item::Tell(message)),
+            Target::Through(route) => route.post(message),
+        }
+    }
+
+    pub(crate) fn send(&self, message: M, ask: Option<AskId>) -> Tell<M> {
+        match &self.target {
+            Target::Here(cell) => cell.send(Item::new(message, ask), Item::into_message),
+            Target::Through(route) => route.send(message, ask),
+        }
+    }
+}
+
+impl<M> ActorRef<M> {
+    pub(crate) fn here(cell: Arc<ActorCell<M>>) -> Self {
+        Self { target: Target::Here(cell) }
+    }
+
+    pub(crate) fn through(route: Arc<dyn Route<M>>) -> Self {
+        Self { target: Target::Through(route) }
+    }
+
+    /// The id of the actor behind this address.
+    pub fn id(&self) -> ActorId {
+        match &self.target {
+            Target::Here(cell) => cell.id,
+            Target::Through(route) => route.id(),
+        }
+    }
+
+    /// Where the actor stands in the tree of actors, as `/bank/alice`; one without a name shows its id.
+    pub fn path(&self) -> String {
+        match &self.target {
+            Target::Here(cell) => cell.path(),
+            Target::Through(route) => route.path(),
+        }
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        match &self.target {
+            Target::Here(cell) => &cell.core,
+            Target::Through(route) => route.core(),
+        }
+    }
+
+    pub(crate) fn watchable(&self) -> Watchable {
+        Watchable { id: self.id(), path: self.path(), core: self.core().clone() }
+    }
+}
+
+impl<M> Clone for ActorRef<M> {
+    fn clone(&self) -> Self {
+        let target = match &self.target {
+            Target::Here(cell) => Target::Here(cell.clone()),
+            Target::Through(route) => Target::Through(route.clone()),
+        };
+        Self { target }
+    }
+}
+
+/// Two refs are equal if they lead to the same actor.
+impl<M> PartialEq for ActorRef<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id() && Arc::ptr_eq(self.core(), other.core())
+    }
+}
+
+impl<M> Eq for ActorRef<M> {}
+
+impl<M> fmt::Debug for ActorRef<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActorRef({})", self.path())
+    }
+}
+
+/// What watching an actor needs, whatever its messages are.
+#[derive(Clone)]
+pub(crate) struct Watchable {
+    id: ActorId,
+    path: String,
+    core: Arc<Core>,
+}
+
+impl Watchable {
+    pub(crate) fn next_watch_id(&self) -> WatchId {
+        self.core.next_watch_id()
+    }
+
+    /// Has `watcher` told once the actor is gone; at once if it is.
+    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
+        if let Some(watcher) = self.core.registry.watch(self.id, watch, watcher) {
+            watcher(self.gone_before());
+        }
+    }
+
+    pub(crate) fn unwatch(&self, watch: WatchId) {
+        self.core.registry.unwatch(self.id, watch);
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id && Arc::ptr_eq(&self.core, &other.core)
+    }
+
+    pub(crate) fn gone_before(&self) -> Terminated {
+        Terminated { id: self.id, path: self.path.clone(), reason: None }
+    }
+}
+
+/// Blocks this thread until the future is ready.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        thread::park();
+    }
+}

@@ -1,0 +1,72 @@
+//! How an ask can fail.
+
+use std::time::Duration;
+
+/// Why an ask got no answer. [`AskError::may_have_been_handled`] says whether asking again is safe.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The actor had stopped; the message was not handled.
+    #[error("{path} has stopped; the message was not handled")]
+    Stopped {
+        /// The actor that was asked.
+        path: String,
+    },
+    /// The mailbox was full and is set to refuse; the message was not handled.
+    #[error("the mailbox of {path} is full and refuses; the message was not handled")]
+    Full {
+        /// The actor that was asked.
+        path: String,
+    },
+    /// The message was accepted, and discarded before a handler saw it: the actor stopped or its mailbox overflowed.
+    #[error("{path} discarded the message before handling it")]
+    Discarded {
+        /// The actor that was asked.
+        path: String,
+    },
+    /// The message reached the actor, and its [`Reply`](crate::Reply) was dropped without an answer: by the
+    /// handler, or because the handler failed. It may have been handled.
+    #[error("{path} dropped the reply without answering; the message may have been handled")]
+    NoAnswer {
+        /// The actor that was asked.
+        path: String,
+    },
+    /// No answer came in time.
+    #[error("{path} did not answer within {timeout:?}; the message {}", if *.accepted { "may have been handled" } else { "was not handled" })]
+    Timeout {
+        /// The actor that was asked.
+        path: String,
+        /// The timeout of this ask.
+        timeout: Duration,
+        /// Whether the mailbox had accepted the message. If it had, the message may have been handled;
+        /// if not, it was still waiting for room and was withdrawn.
+        accepted: bool,
+    },
+    /// The ask would wait for itself: the actor asked waits for the asker, directly or through others.
+    /// The message was not sent.
+    #[error("asking {path} from here would wait for ever: {}; the message was not sent", .circle.join(" asks "))]
+    Cycle {
+        /// The actor that was asked.
+        path: String,
+        /// The actors that wait for each other, beginning and ending with the one asked.
+        circle: Vec<String>,
+    },
+    /// Four million asks of this system are under way; the message was not sent.
+    #[error("too many asks are under way in this system; the message was not sent")]
+    TooMany,
+}
+
+impl AskError {
+    /// Whether a handler may have seen the message. If `false`, asking again cannot do the work twice.
+    pub fn may_have_been_handled(&self) -> bool {
+        match self {
+            Self::NoAnswer { .. } => true,
+            Self::Timeout { accepted, .. } => *accepted,
+            Self::Stopped { .. }
+            | Self::Full { .. }
+            | Self::Discarded { .. }
+            | Self::Cycle { .. }
+            | Self::TooMany => false,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The name of an ask under way.
+
+use std::num::NonZeroU64;
+
+/// How many answer slots can be named.
+pub(super) const SLOTS: usize = 1 << 24;
+
+/// Names one ask of a system: an answer slot, and which use of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AskId(NonZeroU64);
+
+impl AskId {
+    /// `slot` is below [`SLOTS`].
+    #[inline]
+    pub(super) fn new(slot: u32, generation: u32) -> Self {
+        Self(NonZeroU64::MIN | (u64::from(generation) << 32 | u64::from(slot) << 8))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the upper half is cut off on purpose")]
+    pub(super) fn slot(self) -> u32 {
+        self.0.get() as u32 >> 8
+    }
+
+    #[inline]
+    pub(super) fn generation(self) -> u32 {
+        (self.0.get() >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn stow(self) -> StowedAskId {
+        let [_, bytes @ ..] = self.0.get().to_le_bytes();
+        StowedAskId { bytes, niche: Niche::Only }
+    }
+}
+
+/// An [`AskId`] as it lies in a mailbox.
+///
+/// One byte is left to the compiler, which tells the variants of a mailbox item apart by it, so that
+/// an item that carries no ask pays nothing for those that do. In a register the whole word is quicker.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
+pub(crate) struct StowedAskId {
+    bytes: [u8; 7],
+    #[expect(dead_code, reason = "read by the compiler alone")]
+    niche: Niche,
+}
+
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+enum Niche {
+    Only,
+}
+
+impl StowedAskId {
+    #[inline]
+    pub(crate) fn unstow(self) -> AskId {
+        let [a, b, c, d, e, f, g] = self.bytes;
+        AskId(NonZeroU64::MIN | u64::from_le_bytes([1, a, b, c, d, e, f, g]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ask_id_is_eight_bytes_and_leaves_room_beside_them() {
+        assert_eq!(size_of::<Option<AskId>>(), 8);
+        assert_eq!(size_of::<Option<Option<StowedAskId>>>(), 8);
+    }
+
+    #[test]
+    fn a_name_survives_the_mailbox() {
+        for slot in [0, 1, 255, 256, 65_535, 65_536, (1 << 24) - 1] {
+            for generation in [0, 1, u32::MAX] {
+                let id = AskId::new(slot, generation).stow().unstow();
+                assert_eq!((id.slot(), id.generation()), (slot, generation));
+            }
+        }
+    }
+}

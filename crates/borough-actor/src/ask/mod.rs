@@ -1,0 +1,215 @@
+//! Asking: a message that carries the handle for its answer, and the future that waits for it.
+//!
+//! ```text
+//! New --first poll: circle? table full?--> failed
+//!     --message accepted--> Waiting --answer, reply dropped, deadline--> done
+//!     --mailbox full------> Sending --room--> Waiting
+//!                                   --deadline--> withdrawn, done
+//! ```
+
+mod error;
+mod generations;
+mod id;
+mod pool;
+mod reply;
+mod slot;
+pub(crate) mod sweeper;
+mod table;
+pub(crate) mod turn;
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+pub use self::error::AskError;
+pub(crate) use self::id::{AskId, StowedAskId};
+use self::pool::Registered;
+pub use self::reply::Reply;
+pub(crate) use self::reply::discard;
+use self::slot::Lost;
+pub(crate) use self::table::AskTable;
+use crate::actor_ref::ActorRef;
+use crate::system::Core;
+use crate::tell::{Tell, TellError};
+
+/// The future of [`ActorRef::ask`].
+///
+/// Nothing is sent before it is first polled. Cancel safety: dropping it gives the ask up. A message
+/// that still waits for room is withdrawn; one that waits in the mailbox is dropped unhandled and
+/// counted when its turn comes; one in a handler's hands is handled, and its answer dropped.
+#[must_use = "nothing is asked until this is awaited"]
+pub struct Ask<'a, M, T, F> {
+    actor: &'a ActorRef<M>,
+    timeout: Duration,
+    state: State<M, T, F>,
+}
+
+enum State<M, T, F> {
+    New(F),
+    Sending(Tell<M>, Registered<T>),
+    Waiting(Registered<T>),
+    Done,
+}
+
+impl<M, T, F> Drop for Ask<'_, M, T, F> {
+    fn drop(&mut self) {
+        if let State::Sending(_, open) | State::Waiting(open) = &self.state {
+            open.slot.close();
+            let asks = &self.actor.core().asks;
+            asks.ended(open.index);
+            asks.unregister(open.index);
+        }
+    }
+}
+
+impl<'a, M, T, F> Ask<'a, M, T, F> {
+    pub(crate) fn new(actor: &'a ActorRef<M>, timeout: Duration, message: F) -> Self {
+        Self { actor, timeout, state: State::New(message) }
+    }
+
+    /// Sets how long to wait for the answer, the time spent waiting for room included.
+    ///
+    /// Timeouts are looked at every 10 ms: an ask never ends early and is at most about 20 ms late.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+}
+
+impl<M, T, F> Ask<'_, M, T, F>
+where
+    M: Send + 'static,
+    T: Send + 'static,
+    F: FnOnce(Reply<T>) -> M,
+{
+    /// Takes the ask into the table and sends its message.
+    fn begin(&self, message: F, cx: &mut Context<'_>) -> Result<State<M, T, F>, AskError> {
+        let core = self.actor.core();
+        let turn = turn::current();
+        if let Some(turn) = turn {
+            self.refuse_circle(core, turn)?;
+        }
+        let open = pool::take::<T>(&core.asks).ok_or(AskError::TooMany)?;
+        open.slot.open(cx.waker(), self.timeout, turn);
+        core.asks.expect_sweeper();
+        let reply = Reply::new(open.slot.clone());
+        let mut tell = self.actor.send(message(reply), Some(core.asks.name(open.index)));
+        match Pin::new(&mut tell).poll(cx) {
+            Poll::Ready(Ok(())) => Ok(State::Waiting(open)),
+            Poll::Ready(Err(refused)) => {
+                let error = self.refused(refused);
+                open.slot.close();
+                pool::put(&core.asks, open);
+                Err(error)
+            }
+            Poll::Pending => Ok(State::Sending(tell, open)),
+        }
+    }
+
+    /// Fails if the actor asked waits, directly or through others, for the turn that asks it.
+    fn refuse_circle(&self, core: &Core, turn: turn::Turn) -> Result<(), AskError> {
+        let target = self.actor.id();
+        let mut circle = vec![self.actor.path()];
+        for waiting in core.asks.waiting_on(turn) {
+            circle.push(core.registry.path(waiting));
+            if waiting == target {
+                circle.reverse();
+                return Err(AskError::Cycle { path: self.actor.path(), circle });
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self, refused: TellError<M>) -> AskError {
+        let path = self.actor.path();
+        let error = if refused.is_full() { AskError::Full { path } } else { AskError::Stopped { path } };
+        discard(refused);
+        error
+    }
+
+    #[cold]
+    fn lost(&self, why: Lost, accepted: bool) -> AskError {
+        let path = self.actor.path();
+        match why {
+            Lost::Discarded => AskError::Discarded { path },
+            Lost::Dropped => AskError::NoAnswer { path },
+            Lost::Expired => AskError::Timeout { path, timeout: self.timeout, accepted },
+        }
+    }
+
+    /// A message waits for room: has it got it, is the time up?
+    fn poll_room(
+        &self,
+        tell: &mut Tell<M>,
+        open: &Registered<T>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), AskError>> {
+        match Pin::new(tell).poll(cx) {
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
+            Poll::Ready(Err(refused)) => Poll::Ready(Err(self.refused(refused))),
+            Poll::Pending => match open.slot.poll(cx) {
+                Poll::Ready(Err(why)) => Poll::Ready(Err(self.lost(why, false))),
+                Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+
+    /// The ask has its result.
+    #[inline]
+    fn finish(&self, open: Registered<T>, result: Result<T, AskError>) -> Poll<Result<T, AskError>> {
+        pool::put(&self.actor.core().asks, open);
+        Poll::Ready(result)
+    }
+}
+
+impl<M, T, F> Future for Ask<'_, M, T, F>
+where
+    M: Send + 'static,
+    T: Send + 'static,
+    F: FnOnce(Reply<T>) -> M,
+{
+    type Output = Result<T, AskError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        match mem::replace(&mut this.state, State::Done) {
+            State::New(message) => {
+                // Begun with this waker: there is nothing to poll until it is woken.
+                this.state = this.begin(message, cx)?;
+                Poll::Pending
+            }
+            State::Sending(mut tell, open) => match this.poll_room(&mut tell, &open, cx) {
+                Poll::Ready(Ok(())) => {
+                    this.state = State::Waiting(open);
+                    Pin::new(this).poll(cx)
+                }
+                Poll::Ready(Err(error)) => this.finish(open, Err(error)),
+                Poll::Pending => {
+                    this.state = State::Sending(tell, open);
+                    Poll::Pending
+                }
+            },
+            State::Waiting(open) => match open.slot.poll(cx) {
+                Poll::Ready(answer) => this.finish(open, answer.map_err(|why| this.lost(why, true))),
+                Poll::Pending => {
+                    this.state = State::Waiting(open);
+                    Poll::Pending
+                }
+            },
+            State::Done => panic!("an ask was polled after it had given its result"),
+        }
+    }
+}
+
+/// Nothing in it is ever pinned.
+impl<M, T, F> Unpin for Ask<'_, M, T, F> {}
+
+impl<M, T, F> fmt::Debug for Ask<'_, M, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! The handle through which an ask is answered.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use super::slot::{AnswerSlot, Lost};
+use crate::actor_ref::ActorRef;
+
+/// Answers one ask. It travels inside the message: `enum Account { Balance(Reply<u64>) }`.
+///
+/// A reply may be kept and used in a later turn, or given to another actor that answers instead.
+/// Dropped without an answer it fails the ask at once with [`AskError::NoAnswer`](crate::AskError::NoAnswer).
+/// Eight bytes in size, whatever `T` is.
+///
+/// ```
+/// use borough_actor::Reply;
+/// enum Account {
+///     Balance(Reply<u64>),
+/// }
+/// // The variant is itself the function an ask needs: `account.ask(Account::Balance)`.
+/// let _: fn(Reply<u64>) -> Account = Account::Balance;
+/// ```
+pub struct Reply<T> {
+    slot: Option<Arc<AnswerSlot<T>>>,
+}
+
+impl<T: Send + 'static> Reply<T> {
+    /// A reply that sends the answer to an actor as a message (`reply to`).
+    ///
+    /// The answer does not wait for room: if that actor's mailbox is full or the actor is gone,
+    /// the answer becomes a dead letter, counted with its reason.
+    pub fn to_actor(actor: ActorRef<T>) -> Self {
+        Self::to_fn(move |answer| actor.post(answer))
+    }
+
+    /// A reply that takes another type and turns it into the answer this one wants.
+    ///
+    /// ```
+    /// # use borough_actor::Reply;
+    /// fn in_words(reply: Reply<String>) -> Reply<u64> {
+    ///     reply.adapt(|number: u64| number.to_string())
+    /// }
+    /// ```
+    pub fn adapt<U: Send + 'static>(self, f: impl FnOnce(U) -> T + Send + 'static) -> Reply<U> {
+        Reply::to_fn(move |answer| self.send(f(answer)))
+    }
+
+    fn to_fn(deliver: impl FnOnce(T) + Send + 'static) -> Self {
+        Self { slot: Some(Arc::new(AnswerSlot::forwarding(Box::new(deliver)))) }
+    }
+}
+
+impl<T> Reply<T> {
+    pub(super) fn new(slot: Arc<AnswerSlot<T>>) -> Self {
+        Self { slot: Some(slot) }
+    }
+
+    /// Gives the answer. If nobody waits for it any more it is dropped; [`Reply::try_send`] says so.
+    pub fn send(self, answer: T) {
+        // An asker that gave up has its error already; there is nobody left to tell.
+        let _ = self.try_send(answer);
+    }
+
+    /// Gives the answer, or gives it back if the asker's time is up or it gave up.
+    pub fn try_send(mut self, answer: T) -> Result<(), T> {
+        match self.slot.take() {
+            Some(slot) => slot.answer(answer),
+            None => Err(answer),
+        }
+    }
+
+    /// Whether somebody still waits for the answer; work that takes long may look now and then.
+    pub fn is_wanted(&self) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.is_wanted())
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            slot.lose(if DISCARDING.get() { Lost::Discarded } else { Lost::Dropped });
+        }
+    }
+}
+
+impl<T> fmt::Debug for Reply<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply").field("wanted", &self.is_wanted()).finish()
+    }
+}
+
+thread_local! {
+    static DISCARDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Drops a message that no handler saw, so that an ask inside it learns just that.
+pub(crate) fn discard<T>(message: T) {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DISCARDING.set(self.0);
+        }
+    }
+    let _restore = Restore(DISCARDING.replace(true));
+    drop(message);
+}

@@ -1,0 +1,335 @@
+//! What an actor's code can reach from inside a turn, and what every end of an actor does.
+
+mod stash;
+mod timers;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+use std::task;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use self::stash::Stash;
+pub use self::stash::StashFull;
+pub use self::timers::{TimerKey, Timers};
+use self::watch::Watches;
+use crate::actor::Actor;
+use crate::actor_ref::ActorRef;
+use crate::adapter;
+use crate::ask::turn;
+use crate::cell::ActorCell;
+use crate::dead_letters::DeadLetterReason;
+use crate::events::EventStream;
+use crate::fault::Fault;
+use crate::host::Pace;
+use crate::id::ActorId;
+use crate::item::Item;
+use crate::mailbox::Batch;
+use crate::supervision::{Directive, RestartHistory, Supervision};
+use crate::system::{Spawn, SystemHandle};
+use crate::watch::{StopReason, Terminated, WatchId};
+
+/// An actor's view of itself and its surroundings, given to each of its turns.
+pub struct Context<A: Actor> {
+    pub(crate) cell: Arc<ActorCell<A::Msg>>,
+    /// The messages in hand, taken from the mailbox and not handled yet.
+    pub(crate) inbox: Batch<Item<A::Msg>>,
+    /// What many actors never use.
+    extras: Option<Box<Extras<A::Msg>>>,
+    pub(crate) pace: Pace,
+    stopping: bool,
+    /// Why the actor ends, should it end now.
+    reason: StopReason,
+}
+
+struct Extras<M> {
+    timers: Timers<M>,
+    stash: Stash<M>,
+    watches: Watches<M>,
+    supervision: Supervision,
+    restarts: RestartHistory,
+    /// The fault of the instance before, for the next one's `restarted`.
+    followed: Option<Fault>,
+    /// A watched actor that is gone, for the call of `terminated` that follows.
+    terminated: Option<Terminated>,
+}
+
+impl<M> Default for Extras<M> {
+    fn default() -> Self {
+        Self {
+            timers: Timers::default(),
+            stash: Stash::default(),
+            watches: Watches::default(),
+            supervision: Supervision::default(),
+            restarts: RestartHistory::default(),
+            followed: None,
+            terminated: None,
+        }
+    }
+}
+
+impl<A: Actor> Context<A> {
+    pub(crate) fn new(cell: Arc<ActorCell<A::Msg>>, supervision: Option<Supervision>) -> Self {
+        let extras = supervision.map(|supervision| Box::new(Extras { supervision, ..Extras::default() }));
+        Self {
+            cell,
+            inbox: Batch::default(),
+            extras,
+            pace: Pace::default(),
+            stopping: false,
+            reason: StopReason::SystemStopped,
+        }
+    }
+
+    /// The actor's own address.
+    pub fn self_ref(&self) -> ActorRef<A::Msg> {
+        ActorRef::here(self.cell.clone())
+    }
+
+    /// The actor's own id.
+    pub fn id(&self) -> ActorId {
+        self.cell.id
+    }
+
+    /// Where the actor stands in the tree of actors.
+    pub fn path(&self) -> String {
+        self.cell.path()
+    }
+
+    /// The system the actor lives in.
+    pub fn system(&self) -> SystemHandle {
+        SystemHandle::new(self.cell.core.clone())
+    }
+
+    /// The system's event stream.
+    pub fn events(&self) -> &EventStream {
+        &self.cell.core.events
+    }
+
+    /// Stops the actor after this turn; what waits in its mailbox becomes dead letters.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Starts a child with the default mailbox and supervision. It stops when this actor stops or restarts.
+    pub fn spawn<C: Actor>(&self, make: impl FnMut() -> C + Send + 'static) -> ActorRef<C::Msg> {
+        self.actor(make).spawn_nameless()
+    }
+
+    /// Prepares a child that has a name, a mailbox kind or a supervision of its own.
+    pub fn actor<C: Actor, F: FnMut() -> C + Send + 'static>(&self, make: F) -> Spawn<C, F> {
+        Spawn::new(self.cell.core.clone(), Some(self.cell.id), make)
+    }
+
+    /// How many children this actor has.
+    pub fn children(&self) -> usize {
+        self.cell.core.registry.children(self.cell.id)
+    }
+
+    /// An address that takes messages of another type and turns them into this actor's own.
+    ///
+    /// `adapt` runs in this actor's turn: if it panics, that is this actor's fault. The adapter shares
+    /// the actor's mailbox, order, bound and end.
+    pub fn adapter<T: Send + 'static>(
+        &self,
+        adapt: impl Fn(T) -> A::Msg + Send + Sync + 'static,
+    ) -> ActorRef<T> {
+        adapter::new(self.cell.clone(), adapt)
+    }
+
+    /// The actor's timers.
+    pub fn timers(&mut self) -> &mut Timers<A::Msg> {
+        &mut self.extras().timers
+    }
+
+    /// Sends the actor the message `make` makes whenever it has handled none for `after`.
+    pub fn set_receive_timeout(&mut self, after: Duration, make: impl FnMut() -> A::Msg + Send + 'static) {
+        self.timers().set_idle(after, Box::new(make));
+    }
+
+    /// Ends what [`Context::set_receive_timeout`] began.
+    pub fn cancel_receive_timeout(&mut self) {
+        self.timers().cancel_idle();
+    }
+
+    /// Puts a message aside until [`Context::unstash_all`]; gives it back if 1024 are aside already.
+    ///
+    /// A restart puts stashed messages back into the mailbox, in front.
+    pub fn stash(&mut self, message: A::Msg) -> Result<(), StashFull<A::Msg>> {
+        let asked = turn::current().and_then(|turn| turn.ask);
+        self.extras().stash.put(Item::new(message, asked))
+    }
+
+    /// Puts all stashed messages in front of those that wait, in the order they were stashed.
+    pub fn unstash_all(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        for item in extras.stash.drain().rev() {
+            self.inbox.push_front(item);
+        }
+    }
+
+    /// How many messages are stashed.
+    pub fn stashed(&self) -> usize {
+        self.extras.as_ref().map_or(0, |extras| extras.stash.len())
+    }
+
+    /// Has [`Actor::terminated`] called once `actor` is gone; soon, if it is already.
+    ///
+    /// Everything it sent before it stopped is handled first. Watching twice is watching once.
+    pub fn watch<M: Send + 'static>(&mut self, actor: &ActorRef<M>) {
+        self.begin_watch(actor, None);
+    }
+
+    /// Has `message` sent to this actor once `actor` is gone, in place of a call of [`Actor::terminated`].
+    pub fn watch_with<M: Send + 'static>(&mut self, actor: &ActorRef<M>, message: A::Msg) {
+        self.begin_watch(actor, Some(message));
+    }
+
+    /// Ends a watch; nothing of it arrives any more, not even if the actor is gone already.
+    pub fn unwatch<M: Send + 'static>(&mut self, actor: &ActorRef<M>) {
+        self.extras().watches.end(&actor.watchable());
+    }
+
+    fn begin_watch<M: Send + 'static>(&mut self, actor: &ActorRef<M>, message: Option<A::Msg>) {
+        let cell = self.cell.clone();
+        self.extras().watches.begin(cell, actor.watchable(), message);
+    }
+
+    fn extras(&mut self) -> &mut Extras<A::Msg> {
+        self.extras.get_or_insert_default()
+    }
+}
+
+/// What the host needs.
+impl<A: Actor> Context<A> {
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// Puts the message of a due timer into the empty inbox; one at a time, because its turn may cancel the next.
+    pub(crate) fn poll_timers(&mut self, cx: &mut task::Context<'_>) {
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(message) = extras.timers.poll_due(cx) {
+            self.inbox.push_back(Item::Tell(message));
+        }
+    }
+
+    pub(crate) fn batch_begins(&mut self) {
+        self.pace.begin(self.inbox.len());
+    }
+
+    pub(crate) fn batch_ended(&mut self) {
+        self.pace.end();
+        if let Some(extras) = &mut self.extras {
+            extras.timers.note_activity();
+        }
+    }
+
+    /// A watched actor is gone: gives what the watch asked for, `None` if it was ended.
+    pub(crate) fn watch_ended(&mut self, watch: WatchId) -> Option<Option<A::Msg>> {
+        self.extras().watches.take(watch)
+    }
+
+    pub(crate) fn note_terminated(&mut self, who: Terminated) {
+        self.extras().terminated = Some(who);
+    }
+
+    pub(crate) fn has_terminated(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.terminated.is_some())
+    }
+
+    pub(crate) fn take_terminated(&mut self) -> Option<Terminated> {
+        self.extras().terminated.take()
+    }
+
+    pub(crate) fn supervision(&mut self) -> &Supervision {
+        &self.extras().supervision
+    }
+
+    /// How long to wait before a restart after this fault; `None` if it would be one too many.
+    pub(crate) fn next_restart(&mut self, fault: Fault) -> Option<Duration> {
+        let extras = self.extras();
+        extras.followed = Some(fault);
+        let wait = extras.restarts.next(&extras.supervision, Instant::now());
+        if wait.is_none() {
+            tracing::error!(actor = %self.path(), "failed too often, stops for good");
+        }
+        wait
+    }
+
+    pub(crate) fn take_followed(&mut self) -> Option<Fault> {
+        self.extras.as_mut()?.followed.take()
+    }
+
+    pub(crate) fn escalated(&mut self) -> Option<Fault> {
+        self.cell.core.registry.take_escalated(self.cell.id).into_iter().next()
+    }
+
+    pub(crate) fn escalate(&self, fault: Fault) {
+        let fault = Fault::escalated(self.path(), fault);
+        if let Err(fault) = self.cell.core.registry.escalate(self.cell.id, fault) {
+            tracing::error!(%fault, "escalated at the top of the tree; the actor stops");
+        }
+    }
+
+    pub(crate) fn report(&self, fault: &Fault, directive: Directive) {
+        let failed = ActorFailed { path: self.path(), fault: fault.to_string(), directive };
+        tracing::warn!(actor = %failed.path, fault = %failed.fault, ?directive, "an actor failed");
+        self.cell.core.events.publish(failed);
+    }
+
+    /// A new instance will follow: what the old one set up ends, what others sent stays, in order.
+    pub(crate) fn forget_instance(&mut self) {
+        self.stopping = false;
+        self.unstash_all();
+        if let Some(extras) = &mut self.extras {
+            extras.timers.cancel_all();
+            extras.timers.cancel_idle();
+            extras.watches.end_all();
+        }
+    }
+
+    /// The actor ends for this reason: nothing enters any more, and what waits is buried.
+    pub(crate) fn close(&mut self, reason: StopReason) {
+        self.reason = reason;
+        self.unstash_all();
+        if let Some(extras) = &mut self.extras {
+            extras.timers.cancel_all();
+            extras.timers.cancel_idle();
+            extras.watches.end_all();
+        }
+        let waiting = self.cell.mailbox.close();
+        let in_hand = std::mem::take(&mut self.inbox);
+        for item in in_hand.into_iter().chain(waiting) {
+            self.cell.bury(item, DeadLetterReason::Unhandled);
+        }
+    }
+}
+
+/// However an actor ends, this is its end: also when its task is dropped with its runtime.
+impl<A: Actor> Drop for Context<A> {
+    fn drop(&mut self) {
+        self.close(self.reason);
+        self.cell.core.registry.dismiss(self.cell.id, &self.cell.path(), self.reason);
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("path", &self.path()).finish_non_exhaustive()
+    }
+}
+
+/// An actor failed, and this is what its supervision said. Published on the system's [`EventStream`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorFailed {
+    /// Who.
+    pub path: String,
+    /// What happened, in words.
+    pub fault: String,
+    /// What is done about it.
+    pub directive: Directive,
+}

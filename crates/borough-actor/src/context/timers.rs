@@ -1,0 +1,218 @@
+//! An actor's timers. They live in its task: when the actor goes, they go, and none fires late.
+//!
+//! A timer's message is made when it is handed over, one at a time, so a cancelled or replaced timer
+//! never delivers, not even one that was due.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// Names a timer within its actor: a word or a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimerKey(Key);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Key {
+    Word(Cow<'static, str>),
+    Number(u64),
+}
+
+impl From<&'static str> for TimerKey {
+    fn from(word: &'static str) -> Self {
+        Self(Key::Word(Cow::Borrowed(word)))
+    }
+}
+
+impl From<String> for TimerKey {
+    fn from(word: String) -> Self {
+        Self(Key::Word(Cow::Owned(word)))
+    }
+}
+
+impl From<u64> for TimerKey {
+    fn from(number: u64) -> Self {
+        Self(Key::Number(number))
+    }
+}
+
+type Make<M> = Box<dyn FnMut() -> M + Send>;
+
+/// The timers of one actor, by key. Setting a key that is set replaces its timer.
+///
+/// They end with the actor and with its instance: a restart cancels them.
+pub struct Timers<M> {
+    by_key: HashMap<TimerKey, Timer<M>>,
+    /// Deadline, and a number that tells equal deadlines apart.
+    due: BTreeMap<(Instant, u64), TimerKey>,
+    set: u64,
+    idle: Option<Idle<M>>,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+struct Timer<M> {
+    due: (Instant, u64),
+    kind: Kind<M>,
+}
+
+enum Kind<M> {
+    Once(M),
+    FixedDelay(Duration, Make<M>),
+    FixedRate(Duration, Make<M>),
+}
+
+/// The receive timeout.
+struct Idle<M> {
+    after: Duration,
+    make: Make<M>,
+    due: Instant,
+}
+
+impl<M> Default for Timers<M> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), due: BTreeMap::new(), set: 0, idle: None, alarm: None }
+    }
+}
+
+impl<M> Timers<M> {
+    /// Sends `message` once, after `delay`.
+    pub fn once(&mut self, key: impl Into<TimerKey>, delay: Duration, message: M) {
+        self.insert(key.into(), later(Instant::now(), delay), Kind::Once(message));
+    }
+
+    /// Sends what `make` makes, again and again, `delay` after the one before was handed over.
+    pub fn fixed_delay(
+        &mut self,
+        key: impl Into<TimerKey>,
+        delay: Duration,
+        make: impl FnMut() -> M + Send + 'static,
+    ) {
+        let delay = at_least_a_moment(delay);
+        self.insert(key.into(), later(Instant::now(), delay), Kind::FixedDelay(delay, Box::new(make)));
+    }
+
+    /// Sends what `make` makes every `period`, counted from now: what an actor that was busy missed is made up for.
+    pub fn fixed_rate(
+        &mut self,
+        key: impl Into<TimerKey>,
+        period: Duration,
+        make: impl FnMut() -> M + Send + 'static,
+    ) {
+        let period = at_least_a_moment(period);
+        self.insert(key.into(), later(Instant::now(), period), Kind::FixedRate(period, Box::new(make)));
+    }
+
+    /// Ends a timer; gives whether there was one. Nothing of it arrives any more.
+    pub fn cancel(&mut self, key: impl Into<TimerKey>) -> bool {
+        let timer = self.by_key.remove(&key.into());
+        timer.is_some_and(|timer| self.due.remove(&timer.due).is_some())
+    }
+
+    /// Ends all timers; the receive timeout is none of them.
+    pub fn cancel_all(&mut self) {
+        self.by_key.clear();
+        self.due.clear();
+    }
+
+    /// Whether there is a timer of this key that will send.
+    pub fn is_set(&self, key: impl Into<TimerKey>) -> bool {
+        self.by_key.contains_key(&key.into())
+    }
+
+    fn insert(&mut self, key: TimerKey, at: Instant, kind: Kind<M>) {
+        self.set += 1;
+        let due = (at, self.set);
+        if let Some(replaced) = self.by_key.insert(key.clone(), Timer { due, kind }) {
+            self.due.remove(&replaced.due);
+        }
+        self.due.insert(due, key);
+    }
+
+    pub(super) fn set_idle(&mut self, after: Duration, make: Make<M>) {
+        let after = at_least_a_moment(after);
+        self.idle = Some(Idle { after, make, due: later(Instant::now(), after) });
+    }
+
+    pub(super) fn cancel_idle(&mut self) {
+        self.idle = None;
+    }
+
+    /// Messages were handled: the receive timeout begins anew.
+    pub(super) fn note_activity(&mut self) {
+        if let Some(idle) = &mut self.idle {
+            idle.due = later(Instant::now(), idle.after);
+        }
+    }
+
+    /// The message of one timer that is due; if none is, sees to it that the task is woken for the next.
+    pub(super) fn poll_due(&mut self, cx: &mut Context<'_>) -> Option<M> {
+        loop {
+            let next = self.next_deadline()?;
+            let now = Instant::now();
+            if next <= now {
+                return self.take_due(now);
+            }
+            let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(next)));
+            if alarm.deadline() != next {
+                alarm.as_mut().reset(next);
+            }
+            if alarm.as_mut().poll(cx) == Poll::Pending {
+                return None;
+            }
+            self.alarm = None;
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let timer = self.due.keys().next().map(|(at, _)| *at);
+        let idle = self.idle.as_ref().map(|idle| idle.due);
+        timer.into_iter().chain(idle).min()
+    }
+
+    fn take_due(&mut self, now: Instant) -> Option<M> {
+        let first = self.due.first_key_value().map(|((at, _), key)| (*at, key.clone()));
+        let Some((at, key)) = first.filter(|(at, _)| *at <= now) else { return self.take_idle(now) };
+        let timer = self.by_key.remove(&key)?;
+        self.due.remove(&timer.due);
+        Some(match timer.kind {
+            Kind::Once(message) => message,
+            Kind::FixedDelay(delay, mut make) => {
+                let message = make();
+                self.insert(key, later(now, delay), Kind::FixedDelay(delay, make));
+                message
+            }
+            Kind::FixedRate(period, mut make) => {
+                let message = make();
+                self.insert(key, later(at, period), Kind::FixedRate(period, make));
+                message
+            }
+        })
+    }
+
+    fn take_idle(&mut self, now: Instant) -> Option<M> {
+        let idle = self.idle.as_mut().filter(|idle| idle.due <= now)?;
+        idle.due = later(now, idle.after);
+        Some((idle.make)())
+    }
+}
+
+impl<M> fmt::Debug for Timers<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.due.values()).finish()
+    }
+}
+
+/// A period of nothing would keep the actor busy for ever.
+fn at_least_a_moment(period: Duration) -> Duration {
+    period.max(Duration::from_millis(1))
+}
+
+/// A deadline beyond what the clock can count comes in thirty years.
+fn later(from: Instant, by: Duration) -> Instant {
+    from.checked_add(by).unwrap_or_else(|| from + Duration::from_secs(60 * 60 * 24 * 365 * 30))
+}

@@ -1,0 +1,79 @@
+//! Running a piece of an actor's life: its user code, fenced.
+//!
+//! A panic becomes a fault, a kill takes effect at an await, and an ask inside knows whose turn it is in.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::ask::AskId;
+use crate::ask::turn::{self, Turn};
+use crate::cell::{ActorCell, interrupt};
+use crate::fault::Fault;
+use crate::watch::StopReason;
+
+/// How a fenced piece of user code ended.
+pub(super) enum Outcome {
+    Done,
+    Failed(Fault),
+    Stop(StopReason),
+}
+
+/// Stands around the user code of one actor.
+pub(super) struct Fence<M> {
+    cell: Arc<ActorCell<M>>,
+    /// The ask being handled, kept from poll to poll of one piece of code.
+    asked: Option<AskId>,
+}
+
+impl<M> Fence<M> {
+    pub(super) fn new(cell: Arc<ActorCell<M>>) -> Self {
+        Self { cell, asked: None }
+    }
+
+    /// Polls user code within the fence.
+    pub(super) fn poll<F>(&mut self, code: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Outcome>
+    where
+        F: Future<Output = Result<(), Fault>>,
+    {
+        let entered = turn::enter(Turn { actor: self.cell.id, ask: self.asked });
+        let polled = catch_unwind(AssertUnwindSafe(|| code.poll(cx)));
+        self.asked = entered.ask();
+        drop(entered);
+        let outcome = match polled {
+            Ok(Poll::Pending) if self.cell.mailbox.leave_waker(cx.waker(), interrupt::KILL) => {
+                return Poll::Pending;
+            }
+            Ok(Poll::Pending) => Outcome::Stop(StopReason::Killed),
+            Ok(Poll::Ready(Ok(()))) => Outcome::Done,
+            Ok(Poll::Ready(Err(fault))) => Outcome::Failed(fault),
+            Err(panic) => Outcome::Failed(fault_of(panic)),
+        };
+        self.asked = None;
+        Poll::Ready(outcome)
+    }
+
+    /// Runs user code within the fence to its end.
+    pub(super) async fn run<F>(mut self, code: F) -> Outcome
+    where
+        F: Future<Output = Result<(), Fault>>,
+    {
+        let mut code = pin!(code);
+        poll_fn(|cx| self.poll(code.as_mut(), cx)).await
+    }
+}
+
+/// Runs user code that does not await.
+pub(super) fn run<T>(code: impl FnOnce() -> T) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(fault_of)
+}
+
+fn fault_of(panic: Box<dyn Any + Send>) -> Fault {
+    let fault = Fault::from_panic(&*panic);
+    // A payload may panic once more as it is dropped; that must not pass for the actor's own.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+    fault
+}

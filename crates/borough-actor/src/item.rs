@@ -1,0 +1,84 @@
+//! What lies in an actor's mailbox.
+
+use std::any::Any;
+
+use crate::ask::{AskId, StowedAskId};
+use crate::watch::{Terminated, WatchId};
+
+/// One thing for the actor to attend to, in order.
+pub(crate) enum Item<M> {
+    Tell(M),
+    Ask(M, StowedAskId),
+    /// Boxed, to keep the others small.
+    Rare(Box<Rare<M>>),
+}
+
+pub(crate) enum Rare<M> {
+    /// A message for an adapter of this actor; it is turned into one of the actor's own in its turn.
+    Adapted(Box<dyn Adapted<M>>),
+    /// Stop, once everything sent before is handled.
+    StopHere,
+    /// A watched actor is gone.
+    Terminated(WatchId, Terminated),
+}
+
+/// A foreign message on its way to becoming one of type `M`.
+pub(crate) trait Adapted<M>: Send {
+    /// Runs the adapter's function; user code, so in the actor's turn only.
+    fn adapt(self: Box<Self>) -> M;
+    fn ask(&self) -> Option<AskId>;
+    /// The foreign message as it was sent, for giving it back.
+    fn into_foreign(self: Box<Self>) -> Box<dyn Any + Send>;
+}
+
+impl<M> Item<M> {
+    pub(crate) fn rare(rare: Rare<M>) -> Self {
+        Self::Rare(Box::new(rare))
+    }
+
+    pub(crate) fn new(message: M, ask: Option<AskId>) -> Self {
+        match ask {
+            Some(ask) => Self::Ask(message, ask.stow()),
+            None => Self::Tell(message),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn ask(&self) -> Option<AskId> {
+        match self {
+            Self::Ask(_, ask) => Some(ask.unstow()),
+            Self::Rare(rare) => match &**rare {
+                Rare::Adapted(adapted) => adapted.ask(),
+                Rare::StopHere | Rare::Terminated(..) => None,
+            },
+            Self::Tell(_) => None,
+        }
+    }
+
+    /// The message of an item made by [`Item::new`].
+    pub(crate) fn into_message(self) -> Option<M> {
+        match self {
+            Self::Tell(message) | Self::Ask(message, _) => Some(message),
+            Self::Rare(_) => None,
+        }
+    }
+
+    /// Whether somebody sent it; what the system says is no dead letter.
+    pub(crate) fn is_message(&self) -> bool {
+        match self {
+            Self::Tell(_) | Self::Ask(..) => true,
+            Self::Rare(rare) => matches!(**rare, Rare::Adapted(_)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_costs_eight_bytes_beside_its_message() {
+        assert_eq!(size_of::<Item<u64>>(), 16);
+        assert_eq!(size_of::<Item<[u64; 2]>>(), 24);
+    }
+}

@@ -1,0 +1,322 @@
+//! The mailbox: many senders, one reader, a bound.
+//!
+//! Promise: an accepted item is taken exactly once, in leaving order, or handed out by [`Mailbox::close`];
+//! a refused item is given back; a sender that waits for room is admitted in order of arrival, and one
+//! that gives up leaves nothing behind. At most `capacity` items wait, and the reader holds at most one
+//! batch beside them: as many as it asked for, but no more than a quarter of the capacity.
+//!
+//! ```text
+//! reader:  Running --no item--> Parked(waker) --push or interrupt--> Running
+//! sender:  push --room--> accepted
+//!               --full--> waiting in line --reader took a batch--> accepted
+//!                                         --future dropped-------> withdrawn
+//!                                         --mailbox closed-------> item given back
+//! ```
+//! Invariants, under the lock: while senders wait, nobody else enters, and the queue is more than half
+//! full, so that whoever is admitted can send many before waiting again; a parked reader's queue
+//! is empty; after `closed` nothing enters.
+//!
+//! This module knows nothing of actors: items are opaque, and the reader is any task.
+
+mod batch;
+pub(crate) mod queue;
+mod waiting;
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Waker};
+
+pub(crate) use self::batch::Batch;
+use self::queue::{Queue, Rank};
+pub(crate) use self::waiting::Ticket;
+use self::waiting::Waiting;
+use crate::sync::{Mutex, lock};
+
+/// The interrupt bit the mailbox keeps for itself: closed, nothing enters any more.
+const CLOSED: u8 = 1 << 7;
+
+/// What a mailbox does with an item for which it has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenFull {
+    /// The sender may wait in line.
+    Wait,
+    /// The item is refused.
+    Refuse,
+    /// The item that waited longest makes room.
+    DropOldest,
+    /// The item itself is dropped.
+    DropNewest,
+}
+
+/// Why an item did not enter, or what left because it did.
+#[derive(Debug)]
+pub(crate) enum Refusal<T> {
+    /// Full; the item is given back, and the sender may wait in line.
+    Full(T),
+    /// Full, and this mailbox lets nobody wait; the item is given back.
+    Refused(T),
+    /// Closed; the item is given back.
+    Closed(T),
+    /// The item entered, and this older one was dropped to make room.
+    Displaced(T),
+    /// This item itself was dropped, as the mailbox is set to do when full.
+    Dropped(T),
+}
+
+/// What a reader found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// The batch has items.
+    Batch,
+    /// Interrupt bits were raised; they are given once.
+    Interrupted(u8),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Mailbox<T> {
+    state: Mutex<State<T>>,
+    capacity: u32,
+    when_full: WhenFull,
+    /// Changed under the lock only, so that a parked reader cannot miss a bit; read without it.
+    interrupts: AtomicU8,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    queue: Queue<T>,
+    /// Set exactly while the reader is parked for want of items.
+    parked: Option<Waker>,
+    /// What most mailboxes never need.
+    rare: Option<Box<Rare<T>>>,
+}
+
+#[derive(Debug)]
+struct Rare<T> {
+    waiting: Waiting<T>,
+    /// The reader's waker while it is busy elsewhere: only an interrupt may use it.
+    busy: Option<Waker>,
+    /// What the reader is called.
+    label: Option<Arc<str>>,
+}
+
+impl<T> State<T> {
+    fn rare(&mut self) -> &mut Rare<T> {
+        self.rare
+            .get_or_insert_with(|| Box::new(Rare { waiting: Waiting::default(), busy: None, label: None }))
+    }
+
+    fn waiting(&mut self) -> Option<&mut Waiting<T>> {
+        self.rare.as_mut().map(|rare| &mut rare.waiting)
+    }
+}
+
+impl<T> Mailbox<T> {
+    pub(crate) fn new(capacity: NonZeroU32, when_full: WhenFull) -> Self {
+        Self::with_queue(Queue::Fifo(VecDeque::new()), capacity, when_full)
+    }
+
+    pub(crate) fn ranked(rank: Rank<T>, capacity: NonZeroU32) -> Self {
+        Self::with_queue(Queue::ranked(rank), capacity, WhenFull::Wait)
+    }
+
+    fn with_queue(queue: Queue<T>, capacity: NonZeroU32, when_full: WhenFull) -> Self {
+        let state = Mutex::new(State { queue, parked: None, rare: None });
+        Self { state, capacity: capacity.get(), when_full, interrupts: AtomicU8::new(0) }
+    }
+
+    /// Puts an item in, if there is room.
+    #[inline]
+    pub(crate) fn push(&self, item: T) -> Result<(), Refusal<T>> {
+        let mut state = lock(&self.state);
+        if !self.has_room(&state) || self.is_closed() {
+            return self.push_without_room(&mut state, item);
+        }
+        state.queue.push(item);
+        let reader = state.parked.take();
+        drop(state);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn has_room(&self, state: &State<T>) -> bool {
+        let line = state.rare.as_ref().map_or(0, |rare| rare.waiting.len());
+        state.queue.len() < self.capacity as usize && line == 0
+    }
+
+    #[cold]
+    fn push_without_room(&self, state: &mut State<T>, item: T) -> Result<(), Refusal<T>> {
+        if self.is_closed() {
+            return Err(Refusal::Closed(item));
+        }
+        match self.when_full {
+            WhenFull::Wait => Err(Refusal::Full(item)),
+            WhenFull::Refuse => Err(Refusal::Refused(item)),
+            WhenFull::DropNewest => Err(Refusal::Dropped(item)),
+            WhenFull::DropOldest => {
+                let oldest = state.queue.displace_oldest();
+                state.queue.push(item);
+                oldest.map_or(Ok(()), |oldest| Err(Refusal::Displaced(oldest)))
+            }
+        }
+    }
+
+    /// Puts an item in whether or not there is room; for the few that must not be refused.
+    pub(crate) fn push_beyond_bound(&self, item: T) -> Result<(), T> {
+        let mut state = lock(&self.state);
+        if self.is_closed() {
+            return Err(item);
+        }
+        state.queue.push(item);
+        let reader = state.parked.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    /// Puts an item in, or joins the line of those that wait for room.
+    pub(crate) fn push_or_wait(&self, item: T, waker: &Waker) -> Result<Option<Ticket>, Refusal<T>> {
+        let mut state = lock(&self.state);
+        if self.when_full == WhenFull::Wait && !self.has_room(&state) && !self.is_closed() {
+            return Ok(Some(state.rare().waiting.join(item, waker.clone())));
+        }
+        drop(state);
+        self.push(item).map(|()| None).or_else(|refusal| match refusal {
+            // Filled up between the two locks: stand in line behind whoever did it.
+            Refusal::Full(item) => self.push_or_wait(item, waker),
+            other => Err(other),
+        })
+    }
+
+    /// Asks how a waiting sender stands: ready when admitted, or with its item when closed.
+    pub(crate) fn poll_waiting(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<(), T>> {
+        let mut state = lock(&self.state);
+        let waiting = &mut state.rare().waiting;
+        if self.is_closed() {
+            return Poll::Ready(waiting.withdraw(ticket).map_or(Ok(()), Err));
+        }
+        if waiting.keep_waiting(ticket, waker) { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    /// Takes a sender out of the line; gives its item unless it was admitted before.
+    pub(crate) fn withdraw(&self, ticket: Ticket) -> Option<T> {
+        lock(&self.state).rare().waiting.withdraw(ticket)
+    }
+
+    /// Fills the empty `batch` with up to `limit` items, or parks the reader until there is an item or an interrupt.
+    #[inline]
+    pub(crate) fn poll_take(&self, batch: &mut Batch<T>, limit: usize, cx: &mut Context<'_>) -> Poll<Taken> {
+        let mut state = lock(&self.state);
+        if let Some(raised) = self.take_interrupts() {
+            return Poll::Ready(Taken::Interrupted(raised));
+        }
+        if state.queue.len() == 0 {
+            state.queue.settle(batch.used_buffer());
+            state.parked = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        state.queue.take(batch.buffer(), limit.min(self.capacity as usize / 4).max(1));
+        let admitted = self.admit_waiting(&mut state);
+        drop(state);
+        admitted.into_iter().for_each(Waker::wake);
+        Poll::Ready(Taken::Batch)
+    }
+
+    /// The raised bits, once. To be called under the lock.
+    fn take_interrupts(&self) -> Option<u8> {
+        let raised = self.interrupts.load(Ordering::Relaxed);
+        if raised & !CLOSED == 0 {
+            return None;
+        }
+        self.interrupts.store(raised & CLOSED, Ordering::Relaxed);
+        Some(raised & !CLOSED)
+    }
+
+    fn admit_waiting(&self, state: &mut State<T>) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        let State { queue, rare, .. } = state;
+        let Some(rare) = rare else { return wakers };
+        if queue.len() > self.capacity as usize / 2 {
+            return wakers;
+        }
+        while queue.len() < self.capacity as usize {
+            let Some((item, waker)) = rare.waiting.admit() else { break };
+            queue.push(item);
+            wakers.push(waker);
+        }
+        wakers
+    }
+
+    /// Raises interrupt bits and wakes the reader, be it parked or busy elsewhere.
+    pub(crate) fn interrupt(&self, bits: u8) {
+        let mut state = lock(&self.state);
+        self.interrupts.fetch_or(bits & !CLOSED, Ordering::Relaxed);
+        let parked = state.parked.take();
+        let busy = state.rare.as_mut().and_then(|rare| rare.busy.take());
+        drop(state);
+        parked.into_iter().chain(busy).for_each(Waker::wake);
+    }
+
+    /// Waits for interrupts alone, with the queue left as it is; each is given once.
+    pub(crate) fn poll_interrupt(&self, cx: &mut Context<'_>) -> Poll<u8> {
+        let mut state = lock(&self.state);
+        if let Some(raised) = self.take_interrupts() {
+            return Poll::Ready(raised);
+        }
+        state.rare().busy = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Whether any of these interrupt bits is raised and not yet taken.
+    #[inline]
+    pub(crate) fn is_interrupted(&self, bits: u8) -> bool {
+        self.interrupts.load(Ordering::Relaxed) & bits != 0
+    }
+
+    /// Leaves a waker for interrupts while the reader is busy elsewhere.
+    ///
+    /// Gives `false`, leaving nothing, if one of `bits` is already raised.
+    pub(crate) fn leave_waker(&self, waker: &Waker, bits: u8) -> bool {
+        let mut state = lock(&self.state);
+        if self.is_interrupted(bits) {
+            return false;
+        }
+        let busy = &mut state.rare().busy;
+        if !busy.as_ref().is_some_and(|left| left.will_wake(waker)) {
+            *busy = Some(waker.clone());
+        }
+        true
+    }
+
+    /// Lets nothing in any more and gives what was accepted and not taken. Waiting senders get
+    /// their items back.
+    pub(crate) fn close(&self) -> Vec<T> {
+        let mut state = lock(&self.state);
+        self.interrupts.fetch_or(CLOSED, Ordering::Relaxed);
+        let left = state.queue.drain();
+        state.parked = None;
+        let wakers = state.waiting().map(|waiting| waiting.wakers()).unwrap_or_default();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        left
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_interrupted(CLOSED)
+    }
+
+    /// Says what the reader is called; kept for as long as anybody has the mailbox.
+    pub(crate) fn set_label(&self, label: Arc<str>) {
+        lock(&self.state).rare().label = Some(label);
+    }
+
+    pub(crate) fn label(&self) -> Option<Arc<str>> {
+        lock(&self.state).rare.as_ref().and_then(|rare| rare.label.clone())
+    }
+}

@@ -1,0 +1,135 @@
+//! What waits in a mailbox, in the order it will leave.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+
+/// Ranks an item; items of higher rank leave first, items of equal rank in order of arrival.
+pub(crate) type Rank<T> = Arc<dyn Fn(&T) -> i64 + Send + Sync>;
+
+/// A buffer that grew beyond this many items is given back once the mailbox is empty.
+const KEPT_WHEN_IDLE: usize = 64;
+
+pub(crate) enum Queue<T> {
+    Fifo(VecDeque<T>),
+    Ranked(Box<Ranked<T>>),
+}
+
+pub(crate) struct Ranked<T> {
+    heap: BinaryHeap<Entry<T>>,
+    rank: Rank<T>,
+    arrived: u64,
+}
+
+struct Entry<T> {
+    rank: i64,
+    arrived: u64,
+    item: T,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn ranked(rank: Rank<T>) -> Self {
+        Self::Ranked(Box::new(Ranked { heap: BinaryHeap::new(), rank, arrived: 0 }))
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Fifo(items) => items.len(),
+            Self::Ranked(ranked) => ranked.heap.len(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        match self {
+            Self::Fifo(items) => items.push_back(item),
+            Self::Ranked(ranked) => ranked.push(item),
+        }
+    }
+
+    /// Takes the item that has waited longest; a ranked queue has no such notion and gives none.
+    pub(crate) fn displace_oldest(&mut self) -> Option<T> {
+        match self {
+            Self::Fifo(items) => items.pop_front(),
+            Self::Ranked(_) => None,
+        }
+    }
+
+    /// Moves up to `limit` items to the empty `batch`, in leaving order.
+    ///
+    /// A ranked queue gives one at a time: an urgent item must not wait behind a taken batch.
+    #[inline]
+    pub(crate) fn take(&mut self, batch: &mut VecDeque<T>, limit: usize) {
+        debug_assert!(batch.is_empty());
+        match self {
+            Self::Fifo(items) if items.len() <= limit => mem::swap(items, batch),
+            Self::Fifo(items) => batch.extend(items.drain(..limit)),
+            Self::Ranked(ranked) => batch.extend(ranked.heap.pop().map(|entry| entry.item)),
+        }
+    }
+
+    /// Gives everything, in leaving order.
+    pub(crate) fn drain(&mut self) -> Vec<T> {
+        match self {
+            Self::Fifo(items) => mem::take(items).into(),
+            Self::Ranked(ranked) => {
+                let mut entries = mem::take(&mut ranked.heap).into_sorted_vec();
+                entries.reverse();
+                entries.into_iter().map(|entry| entry.item).collect()
+            }
+        }
+    }
+
+    /// Before a rest: keeps one small buffer here, where the next item comes in, and gives back what a burst
+    /// left behind. Both are empty.
+    #[inline]
+    pub(crate) fn settle(&mut self, batch: Option<&mut VecDeque<T>>) {
+        let (Self::Fifo(items), Some(batch)) = (self, batch) else { return };
+        if items.capacity() < batch.capacity() {
+            mem::swap(items, batch);
+        }
+        if batch.capacity() > 0 {
+            *batch = VecDeque::new();
+        }
+        if items.capacity() > KEPT_WHEN_IDLE {
+            *items = VecDeque::new();
+        }
+    }
+}
+
+impl<T> Ranked<T> {
+    fn push(&mut self, item: T) {
+        let rank = (self.rank)(&item);
+        self.arrived += 1;
+        self.heap.push(Entry { rank, arrived: self.arrived, item });
+    }
+}
+
+impl<T> Ord for Entry<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank).then(other.arrived.cmp(&self.arrived))
+    }
+}
+
+impl<T> PartialOrd for Entry<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Entry<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<T> Eq for Entry<T> {}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("len", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,149 @@
+//! Telling: the future that waits for room, and how a tell can fail.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Why a message was not accepted. It was not handled, and is given back.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum TellError<M> {
+    /// The actor has stopped, or is stopping.
+    #[error("the actor has stopped; the message was not handled")]
+    Stopped(M),
+    /// The mailbox is full and set to refuse rather than to let senders wait.
+    #[error("the mailbox is full and refuses; the message was not handled")]
+    Full(M),
+}
+
+/// Why a message was not accepted at once. It was not handled, and is given back.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum TryTellError<M> {
+    /// The actor has stopped, or is stopping.
+    #[error("the actor has stopped; the message was not handled")]
+    Stopped(M),
+    /// There is no room in the mailbox now.
+    #[error("the mailbox is full; the message was not handled")]
+    Full(M),
+}
+
+macro_rules! gives_back {
+    ($error:ident) => {
+        impl<M> $error<M> {
+            /// The message that was not accepted.
+            pub fn into_message(self) -> M {
+                match self {
+                    Self::Stopped(message) | Self::Full(message) => message,
+                }
+            }
+
+            /// Whether the mailbox was full; if not, the actor has stopped.
+            pub fn is_full(&self) -> bool {
+                matches!(self, Self::Full(_))
+            }
+
+            /// Always `false`: a message that was not accepted reaches no handler.
+            pub fn may_have_been_handled(&self) -> bool {
+                false
+            }
+        }
+
+        /// Messages need not be `Debug`; the error still is.
+        impl<M> fmt::Debug for $error<M> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(if self.is_full() {
+                    concat!(stringify!($error), "::Full(..)")
+                } else {
+                    concat!(stringify!($error), "::Stopped(..)")
+                })
+            }
+        }
+    };
+}
+impl<M> From<TellError<M>> for TryTellError<M> {
+    fn from(error: TellError<M>) -> Self {
+        match error {
+            TellError::Stopped(message) => Self::Stopped(message),
+            TellError::Full(message) => Self::Full(message),
+        }
+    }
+}
+
+gives_back!(TellError);
+gives_back!(TryTellError);
+
+/// The future of [`ActorRef::tell`](crate::ActorRef::tell).
+///
+/// The call itself made the first attempt: if there was room, the message is accepted already and
+/// this is ready at once. Otherwise awaiting it stands in line for room, first come, first served.
+///
+/// Cancel safety: dropping it before it is ready withdraws a message that still waits for room; a
+/// message that was accepted stays accepted.
+#[must_use = "a message for which there was no room is lost if this is not awaited"]
+pub struct Tell<M>(State<M>);
+
+pub(crate) type Waiting<M> = Pin<Box<dyn Future<Output = Result<(), TellError<M>>> + Send>>;
+
+enum State<M> {
+    Accepted,
+    Refused(Option<Box<TellError<M>>>),
+    Waiting(Waiting<M>),
+}
+
+impl<M> Tell<M> {
+    #[inline]
+    pub(crate) fn accepted() -> Self {
+        Self(State::Accepted)
+    }
+
+    #[cold]
+    pub(crate) fn refused(why: TellError<M>) -> Self {
+        Self(State::Refused(Some(Box::new(why))))
+    }
+
+    #[cold]
+    pub(crate) fn waiting(line: Waiting<M>) -> Self {
+        Self(State::Waiting(line))
+    }
+
+    /// The outcome of the first attempt, if it was one.
+    pub(crate) fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
+        match self.0 {
+            State::Accepted => Ok(Ok(())),
+            State::Refused(Some(why)) => Ok(Err(*why)),
+            State::Refused(None) | State::Waiting(_) => Err(self),
+        }
+    }
+}
+
+impl<M> Future for Tell<M> {
+    type Output = Result<(), TellError<M>>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.get_mut().0 {
+            State::Accepted => Poll::Ready(Ok(())),
+            State::Refused(why) => {
+                let why =
+                    why.take().unwrap_or_else(|| panic!("a tell was polled after it had given its result"));
+                Poll::Ready(Err(*why))
+            }
+            State::Waiting(line) => line.as_mut().poll(cx),
+        }
+    }
+}
+
+/// The message is never pinned, it is boxed.
+impl<M> Unpin for Tell<M> {}
+
+impl<M> fmt::Debug for Tell<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            State::Accepted => "Tell(accepted)",
+            State::Refused(_) => "Tell(refused)",
+            State::Waiting(_) => "Tell(waiting)",
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Watching an actor: being told, once, that it is gone.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::sync::oneshot;
+
+use crate::actor_ref::Watchable;
+use crate::id::ActorId;
+
+/// Why an actor stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It, or somebody with its ref, asked it to.
+    Requested,
+    /// Its parent stopped or restarted.
+    ParentStopped,
+    /// It failed, and its supervision did not keep it.
+    Fault,
+    /// It was killed: its turn was ended at an await.
+    Killed,
+    /// The system shuts down, was dropped, or its runtime is gone.
+    SystemStopped,
+}
+
+/// Says that an actor is gone. What it sent before it stopped has arrived before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Terminated {
+    /// Who.
+    pub id: ActorId,
+    /// Where it was.
+    pub path: String,
+    /// Why; `None` if it was gone before it was watched.
+    pub reason: Option<StopReason>,
+}
+
+/// Names one watch, for ending it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct WatchId(pub(crate) u64);
+
+/// Tells one watcher. It is called once, and never under a lock.
+pub(crate) type Watcher = Box<dyn FnOnce(Terminated) + Send>;
+
+/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): ready once the actor is gone.
+///
+/// Cancel safe: dropping it ends the watch and nothing else.
+#[must_use = "waits for nothing until it is awaited"]
+pub struct Stopped {
+    news: oneshot::Receiver<Terminated>,
+    watched: Watchable,
+    watch: WatchId,
+}
+
+impl Stopped {
+    pub(crate) fn new(watched: Watchable) -> Self {
+        let (tell, news) = oneshot::channel();
+        let watch = watched.next_watch_id();
+        watched.watch(watch, Box::new(|terminated| drop(tell.send(terminated))));
+        Self { news, watched, watch }
+    }
+}
+
+impl Future for Stopped {
+    type Output = Terminated;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Terminated> {
+        Pin::new(&mut self.news).poll(cx).map(|news| news.unwrap_or_else(|_| self.watched.gone_before()))
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.watched.unwatch(self.watch);
+    }
+}
+
+impl fmt::Debug for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stopped").field("watch", &self.watch).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,4 @@
+//! The behaviour of local actors, seen through the public interface.
+
+mod support;
+mod tell;

@@ -1,0 +1,77 @@
+//! The law of who may know whom: between crates, towards heavy dependencies, and between modules.
+//!
+//! This is the only place where it is written. A row may stand before the crate it speaks of; a crate
+//! of the workspace without a row is an error. Dependencies of tests alone are free.
+
+/// Which crates of the workspace a crate may use, and which foreign crates it must not.
+pub(super) struct CrateLayer {
+    pub(super) name: &'static str,
+    pub(super) may_use: &'static [&'static str],
+    pub(super) must_not_use: &'static [&'static str],
+}
+
+/// A heavy foreign crate and the only crates of the workspace that may use it.
+pub(super) struct Edge {
+    pub(super) foreign: &'static str,
+    pub(super) only_in: &'static [&'static str],
+}
+
+/// Which paths of its own crate a module must not name: modules (`host`), or items (`host::Host`).
+pub(super) struct ModuleLayer {
+    pub(super) of_crate: &'static str,
+    pub(super) module: &'static str,
+    pub(super) must_not_use: &'static [&'static str],
+}
+
+/// What would let a clock, a socket, a task or chance into the pure core.
+const IMPURE: &[&str] = &["tokio", "tokio-util", "futures", "mio", "socket2", "rustix", "rand", "getrandom"];
+
+pub(super) const CRATES: &[CrateLayer] = &[
+    CrateLayer {
+        name: "borough",
+        may_use: &["borough-actor", "borough-cluster", "borough-persistence"],
+        must_not_use: &[],
+    },
+    CrateLayer { name: "borough-actor", may_use: &[], must_not_use: &[] },
+    CrateLayer { name: "borough-protocol", may_use: &[], must_not_use: IMPURE },
+    CrateLayer { name: "borough-wire", may_use: &[], must_not_use: &[] },
+    CrateLayer {
+        name: "borough-cluster",
+        may_use: &["borough-actor", "borough-protocol", "borough-wire"],
+        must_not_use: &[],
+    },
+    CrateLayer { name: "borough-persistence", may_use: &["borough-actor"], must_not_use: &[] },
+    CrateLayer { name: "borough-postgres", may_use: &["borough-persistence"], must_not_use: &[] },
+    CrateLayer {
+        name: "borough-management",
+        may_use: &["borough-actor", "borough-cluster"],
+        must_not_use: &[],
+    },
+    CrateLayer { name: "borough-cli", may_use: &["borough", "borough-management"], must_not_use: &[] },
+    CrateLayer {
+        name: "borough-testkit",
+        may_use: &[
+            "borough-actor",
+            "borough-cluster",
+            "borough-persistence",
+            "borough-protocol",
+            "borough-wire",
+        ],
+        must_not_use: &[],
+    },
+    CrateLayer { name: "borough-bench", may_use: &["borough", "borough-actor"], must_not_use: &[] },
+    CrateLayer { name: "xtask", may_use: &[], must_not_use: &[] },
+];
+
+pub(super) const EDGES: &[Edge] = &[
+    Edge { foreign: "axum", only_in: &["borough-management"] },
+    Edge { foreign: "rusqlite", only_in: &["borough-persistence"] },
+    Edge { foreign: "tokio-postgres", only_in: &["borough-postgres"] },
+    Edge { foreign: "deadpool-postgres", only_in: &["borough-postgres"] },
+    Edge { foreign: "tokio-rustls", only_in: &["borough-cluster"] },
+    Edge { foreign: "clap", only_in: &["borough-cli", "borough-bench"] },
+    Edge { foreign: "ratatui", only_in: &["borough-cli"] },
+    Edge { foreign: "anyhow", only_in: &["borough-cli", "borough-bench", "xtask"] },
+];
+
+pub(super) const MODULES: &[ModuleLayer] = &[];

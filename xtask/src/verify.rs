@@ -1,0 +1,84 @@
+//! `cargo xtask verify`: every check in order, the cheap ones first, stopping at the first failure.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{msrv, tidy};
+
+/// A check that is one run of cargo.
+struct Step {
+    name: &'static str,
+    arguments: &'static str,
+    environment: Option<(&'static str, &'static str)>,
+}
+
+const STEPS: [Step; 4] = [
+    Step { name: "fmt", arguments: "fmt --all --check", environment: None },
+    Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
+    Step {
+        name: "rustdoc",
+        arguments: "doc --workspace --no-deps",
+        environment: Some(("RUSTDOCFLAGS", "-D warnings")),
+    },
+    Step { name: "tests", arguments: "test --workspace", environment: None },
+];
+
+/// Runs every step; the error names the step that failed and the command that repeats it.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    for step in &STEPS {
+        timed(step.name, &step.command_line(), || step.run(root))?;
+    }
+    timed("tidy", "cargo xtask tidy", || tidy::run(root))?;
+    timed("msrv", msrv::COMMAND, || msrv::run(root))?;
+    println!("verify: every step is done, none failed");
+    Ok(())
+}
+
+fn timed(name: &str, command_line: &str, step: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("verify: {name}: {command_line}");
+    let started = Instant::now();
+    let outcome = step();
+    let seconds = started.elapsed().as_secs_f64();
+    outcome.with_context(|| format!("verify: step {name} failed after {seconds:.1} s: {command_line}"))?;
+    println!("verify: {name}: done in {seconds:.1} s");
+    Ok(())
+}
+
+impl Step {
+    /// What a person types to repeat the step alone.
+    fn command_line(&self) -> String {
+        let environment =
+            self.environment.map(|(name, value)| format!("{name}='{value}' ")).unwrap_or_default();
+        format!("{environment}cargo {}", self.arguments)
+    }
+
+    fn run(&self, root: &Path) -> Result<()> {
+        let status = Command::new("cargo")
+            .args(self.arguments.split_whitespace())
+            .envs(self.environment)
+            .current_dir(root)
+            .status()
+            .context("cargo does not start")?;
+        ensure!(status.success(), "{status}");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_step_and_the_command() {
+        let error = timed("rustdoc", &STEPS[2].command_line(), || anyhow::bail!("exit status: 101"))
+            .expect_err("the step failed");
+        let shown = format!("{error:#}");
+        assert!(shown.starts_with("verify: step rustdoc failed after "), "{shown}");
+        assert!(
+            shown.ends_with("RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps: exit status: 101")
+        );
+    }
+}
