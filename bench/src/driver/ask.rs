@@ -5,7 +5,7 @@ use super::figure::Figure;
 use super::population::spawn_all;
 use std::time::Instant;
 
-/// Asks under one reading of the clock, whose own 20 to 40 ns would otherwise bring every ratio nearer to 1.
+/// Asks under one reading of the clock, whose own cost, added to both sides, would bring every ratio nearer to 1.
 const ASKS_PER_READING: u64 = 16;
 const ASKERS: u64 = 1000;
 /// The sum each asked actor holds.

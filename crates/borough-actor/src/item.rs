@@ -43,18 +43,6 @@ impl<M> Item<M> {
         }
     }
 
-    #[inline]
-    pub(crate) fn ask(&self) -> Option<AskId> {
-        match self {
-            Self::Ask(_, ask) => Some(ask.unstow()),
-            Self::Rare(rare) => match &**rare {
-                Rare::Adapted(adapted) => adapted.ask(),
-                Rare::StopHere | Rare::Terminated(..) => None,
-            },
-            Self::Tell(_) => None,
-        }
-    }
-
     /// The message of an item made by [`Item::new`].
     pub(crate) fn into_message(self) -> Option<M> {
         match self {

@@ -152,7 +152,6 @@ impl RestartHistory {
 /// Plus or minus up to 20 %, so that actors that failed together do not come back together.
 fn vary(wait: Duration) -> Duration {
     let random = RandomState::new().hash_one(wait);
-    #[expect(clippy::cast_possible_truncation, reason = "a remainder of 401")]
     let per_mille = 800 + (random % 401) as u32;
     wait * per_mille / 1000
 }

@@ -108,6 +108,11 @@ impl<M> Tell<M> {
         Self(State::Waiting(line))
     }
 
+    #[inline]
+    pub(crate) fn is_accepted(&self) -> bool {
+        matches!(self.0, State::Accepted)
+    }
+
     /// The outcome of the first attempt, if it was one.
     pub(crate) fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
         match self.0 {

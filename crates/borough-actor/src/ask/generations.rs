@@ -1,6 +1,4 @@
 //! Which use of each answer slot is the current one, readable without a lock.
-//!
-//! A handler looks here before each ask it handles; a lock there would cost more than all the rest.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

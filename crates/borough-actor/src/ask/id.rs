@@ -55,8 +55,9 @@ enum Niche {
 impl StowedAskId {
     #[inline]
     pub(crate) fn unstow(self) -> AskId {
-        let [a, b, c, d, e, f, g] = self.bytes;
-        AskId(NonZeroU64::MIN | u64::from_le_bytes([1, a, b, c, d, e, f, g]))
+        let mut word = [1; 8];
+        word[1..].copy_from_slice(&self.bytes);
+        AskId(NonZeroU64::MIN | u64::from_le_bytes(word))
     }
 }
 

@@ -21,15 +21,15 @@ use std::fmt;
 use std::future::Future;
 use std::mem;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 pub use self::error::AskError;
 pub(crate) use self::id::{AskId, StowedAskId};
-use self::pool::Registered;
 pub use self::reply::Reply;
 pub(crate) use self::reply::discard;
-use self::slot::Lost;
+use self::slot::{AnswerSlot, Lost};
 pub(crate) use self::table::AskTable;
 use crate::actor_ref::ActorRef;
 use crate::system::Core;
@@ -49,18 +49,18 @@ pub struct Ask<'a, M, T, F> {
 
 enum State<M, T, F> {
     New(F),
-    Sending(Tell<M>, Registered<T>),
-    Waiting(Registered<T>),
+    Sending(Tell<M>, Arc<AnswerSlot<T>>),
+    Waiting(Arc<AnswerSlot<T>>),
     Done,
 }
 
 impl<M, T, F> Drop for Ask<'_, M, T, F> {
     fn drop(&mut self) {
-        if let State::Sending(_, open) | State::Waiting(open) = &self.state {
-            open.slot.close();
+        if let State::Sending(_, slot) | State::Waiting(slot) = &self.state {
+            slot.close();
             let asks = &self.actor.core().asks;
-            asks.ended(open.index);
-            asks.unregister(open.index);
+            asks.ended(slot.index());
+            asks.unregister(slot.index());
         }
     }
 }
@@ -92,20 +92,23 @@ where
         if let Some(turn) = turn {
             self.refuse_circle(core, turn)?;
         }
-        let open = pool::take::<T>(&core.asks).ok_or(AskError::TooMany)?;
-        open.slot.open(cx.waker(), self.timeout, turn);
+        let slot = pool::take::<T>(&core.asks).ok_or(AskError::TooMany)?;
+        slot.open(cx.waker(), self.timeout, turn);
         core.asks.expect_sweeper();
-        let reply = Reply::new(open.slot.clone());
-        let mut tell = self.actor.send(message(reply), Some(core.asks.name(open.index)));
+        let reply = Reply::new(slot.clone());
+        let mut tell = self.actor.send(message(reply), Some(core.asks.name(slot.index())));
+        if tell.is_accepted() {
+            return Ok(State::Waiting(slot));
+        }
         match Pin::new(&mut tell).poll(cx) {
-            Poll::Ready(Ok(())) => Ok(State::Waiting(open)),
+            Poll::Ready(Ok(())) => Ok(State::Waiting(slot)),
             Poll::Ready(Err(refused)) => {
                 let error = self.refused(refused);
-                open.slot.close();
-                pool::put(&core.asks, open);
+                slot.close();
+                pool::put(&core.asks, slot);
                 Err(error)
             }
-            Poll::Pending => Ok(State::Sending(tell, open)),
+            Poll::Pending => Ok(State::Sending(tell, slot)),
         }
     }
 
@@ -145,13 +148,13 @@ where
     fn poll_room(
         &self,
         tell: &mut Tell<M>,
-        open: &Registered<T>,
+        slot: &AnswerSlot<T>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), AskError>> {
         match Pin::new(tell).poll(cx) {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
             Poll::Ready(Err(refused)) => Poll::Ready(Err(self.refused(refused))),
-            Poll::Pending => match open.slot.poll(cx) {
+            Poll::Pending => match slot.poll(cx) {
                 Poll::Ready(Err(why)) => Poll::Ready(Err(self.lost(why, false))),
                 Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
             },
@@ -160,8 +163,8 @@ where
 
     /// The ask has its result.
     #[inline]
-    fn finish(&self, open: Registered<T>, result: Result<T, AskError>) -> Poll<Result<T, AskError>> {
-        pool::put(&self.actor.core().asks, open);
+    fn finish(&self, slot: Arc<AnswerSlot<T>>, result: Result<T, AskError>) -> Poll<Result<T, AskError>> {
+        pool::put(&self.actor.core().asks, slot);
         Poll::Ready(result)
     }
 }
@@ -182,21 +185,21 @@ where
                 this.state = this.begin(message, cx)?;
                 Poll::Pending
             }
-            State::Sending(mut tell, open) => match this.poll_room(&mut tell, &open, cx) {
+            State::Sending(mut tell, slot) => match this.poll_room(&mut tell, &slot, cx) {
                 Poll::Ready(Ok(())) => {
-                    this.state = State::Waiting(open);
+                    this.state = State::Waiting(slot);
                     Pin::new(this).poll(cx)
                 }
-                Poll::Ready(Err(error)) => this.finish(open, Err(error)),
+                Poll::Ready(Err(error)) => this.finish(slot, Err(error)),
                 Poll::Pending => {
-                    this.state = State::Sending(tell, open);
+                    this.state = State::Sending(tell, slot);
                     Poll::Pending
                 }
             },
-            State::Waiting(open) => match open.slot.poll(cx) {
-                Poll::Ready(answer) => this.finish(open, answer.map_err(|why| this.lost(why, true))),
+            State::Waiting(slot) => match slot.poll(cx) {
+                Poll::Ready(answer) => this.finish(slot, answer.map_err(|why| this.lost(why, true))),
                 Poll::Pending => {
-                    this.state = State::Waiting(open);
+                    this.state = State::Waiting(slot);
                     Poll::Pending
                 }
             },

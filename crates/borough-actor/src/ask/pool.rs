@@ -1,20 +1,14 @@
 //! Answer slots at rest, kept by each thread for its next ask of the same type.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use super::slot::AnswerSlot;
+use super::slot::{AnswerSlot, AnySlot};
 use super::table::AskTable;
 
 /// How many slots of one type a thread keeps.
 const KEPT: usize = 1024;
-
-/// A slot in the table, in one ask's hands.
-pub(super) struct Registered<T> {
-    pub(super) slot: Arc<AnswerSlot<T>>,
-    pub(super) index: u32,
-}
 
 thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool { shelves: Vec::new() }) };
@@ -60,38 +54,39 @@ impl Label {
 struct Shelf {
     label: Label,
     table: Weak<AskTable>,
-    slots: Vec<(Arc<dyn Any + Send + Sync>, u32)>,
+    slots: Vec<Resting>,
 }
 
+/// A slot at rest, of the type its shelf's label says.
+type Resting = Arc<dyn AnySlot>;
+
+/// The thread ends, or the table is gone.
 impl Drop for Shelf {
     fn drop(&mut self) {
         if let Some(table) = self.table.upgrade() {
-            self.slots.drain(..).for_each(|(_, index)| table.unregister(index));
+            self.slots.drain(..).for_each(|slot| table.unregister(slot.index()));
         }
     }
 }
 
 /// A slot for an ask; `None` if the table is full.
-pub(super) fn take<T: Send + 'static>(table: &AskTable) -> Option<Registered<T>> {
+#[inline]
+pub(super) fn take<T: Send + 'static>(table: &AskTable) -> Option<Arc<AnswerSlot<T>>> {
     let rested = POOL.try_with(|pool| pool.borrow_mut().shelf(Label::new::<T>(table))?.slots.pop());
-    if let Ok(Some((slot, index))) = rested
-        && let Ok(slot) = slot.downcast()
-    {
-        return Some(Registered { slot, index });
+    match rested.ok().flatten().map(|slot| slot.into_any().downcast()) {
+        Some(Ok(slot)) => Some(slot),
+        Some(Err(_)) | None => table.register(AnswerSlot::idle),
     }
-    let slot = Arc::new(AnswerSlot::idle());
-    let index = table.register(slot.clone())?;
-    Some(Registered { slot, index })
 }
 
 /// Gives a slot back after its ask has ended. It rests here if nobody else has a hold on it but the table.
-pub(super) fn put<T: Send + 'static>(table: &Arc<AskTable>, registered: Registered<T>) {
-    table.ended(registered.index);
-    if Arc::strong_count(&registered.slot) > 2 {
-        return table.unregister(registered.index);
+#[inline]
+pub(super) fn put<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) {
+    let index = slot.index();
+    table.ended(index);
+    if Arc::strong_count(&slot) > 2 {
+        return table.unregister(index);
     }
-    let Registered { slot, index } = registered;
-    // Refused only while the thread ends.
     let kept = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
         let label = Label::new::<T>(table);
@@ -101,10 +96,11 @@ pub(super) fn put<T: Send + 'static>(table: &Arc<AskTable>, registered: Register
         };
         let room = shelf.slots.len() < KEPT;
         if room {
-            shelf.slots.push((slot, index));
+            shelf.slots.push(slot);
         }
         room
     });
+    // No room, or the thread is ending.
     if !matches!(kept, Ok(true)) {
         table.unregister(index);
     }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::AskId;
 use super::generations::Generations;
 use super::id::SLOTS;
-use super::slot::AnySlot;
+use super::slot::{AnySlot, GivenUp};
 use super::turn::Turn;
 use crate::id::ActorId;
 
@@ -21,6 +21,7 @@ pub(crate) struct AskTable {
     pub(super) number: u64,
     slots: RwLock<Slots>,
     generations: Generations,
+    given_up: Arc<GivenUp>,
     /// Whether the sweeper is about; whoever opens an ask while it is not calls it.
     sweeping: AtomicBool,
     pub(crate) call_sweeper: Notify,
@@ -32,6 +33,16 @@ struct Slots {
     free: Vec<u32>,
 }
 
+impl Slots {
+    fn vacant(&mut self) -> Option<u32> {
+        self.free.pop().or_else(|| {
+            let index = u32::try_from(self.slots.len()).ok().filter(|index| (*index as usize) < SLOTS)?;
+            self.slots.push(None);
+            Some(index)
+        })
+    }
+}
+
 impl AskTable {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -39,25 +50,22 @@ impl AskTable {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: RwLock::default(),
             generations: Generations::default(),
+            given_up: Arc::default(),
             sweeping: AtomicBool::new(false),
             call_sweeper: Notify::new(),
         }
     }
 
-    /// Takes a slot in; `None` if there are sixteen million.
-    pub(super) fn register(&self, slot: Arc<dyn AnySlot>) -> Option<u32> {
+    /// Takes in the slot that `make` makes for the place it is told; `None` if there are sixteen million.
+    pub(super) fn register<S: AnySlot + 'static>(
+        &self,
+        make: impl FnOnce(u32, Arc<GivenUp>) -> S,
+    ) -> Option<Arc<S>> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let index = match slots.free.pop() {
-            Some(index) => index,
-            None => {
-                let index =
-                    u32::try_from(slots.slots.len()).ok().filter(|index| (*index as usize) < SLOTS)?;
-                slots.slots.push(None);
-                index
-            }
-        };
-        slots.slots[index as usize] = Some(slot);
-        Some(index)
+        let index = slots.vacant()?;
+        let slot = Arc::new(make(index, self.given_up.clone()));
+        slots.slots[index as usize] = Some(slot.clone());
+        Some(slot)
     }
 
     pub(super) fn unregister(&self, index: u32) {
@@ -80,9 +88,13 @@ impl AskTable {
         self.generations.advance(index);
     }
 
-    /// Whether somebody still waits for the answer.
+    /// Whether nobody waits for the answer any more.
     #[inline]
-    pub(crate) fn is_open(&self, id: AskId) -> bool {
+    pub(crate) fn is_over(&self, id: AskId) -> bool {
+        self.given_up.is_any() && !self.is_open(id)
+    }
+
+    fn is_open(&self, id: AskId) -> bool {
         self.generations.current(id.slot()) == id.generation()
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn current() -> Option<Turn> {
     TURN.get()
 }
 
-/// Marks the thread as running `turn` until the guard goes; it then shows again what it showed before.
+/// Marks the thread as running `turn` until it is left; it then shows again what it showed before.
 #[inline]
 pub(crate) fn enter(turn: Turn) -> Entered {
     Entered { before: TURN.replace(Some(turn)) }
@@ -40,22 +40,17 @@ pub(crate) fn handling(ask: Option<AskId>) {
     });
 }
 
+/// A turn that was entered. Between entering and leaving nothing unwinds: see the fence.
 #[derive(Debug)]
+#[must_use = "a turn that is entered must be left"]
 pub(crate) struct Entered {
     before: Option<Turn>,
 }
 
 impl Entered {
-    /// The ask being handled as the turn is left, for when it is entered again.
+    /// Leaves the turn; gives the ask it was handling, for when it is entered again.
     #[inline]
-    pub(crate) fn ask(&self) -> Option<AskId> {
-        TURN.get().and_then(|turn| turn.ask)
-    }
-}
-
-impl Drop for Entered {
-    #[inline]
-    fn drop(&mut self) {
-        TURN.set(self.before);
+    pub(crate) fn leave(self) -> Option<AskId> {
+        TURN.replace(self.before).and_then(|turn| turn.ask)
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use self::stash::Stash;
 pub use self::stash::StashFull;
 pub use self::timers::{TimerKey, Timers};
-use self::watch::Watches;
+use self::watch::{Wanted, Watches};
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::adapter;
@@ -39,9 +39,8 @@ pub struct Context<A: Actor> {
     /// What many actors never use.
     extras: Option<Box<Extras<A::Msg>>>,
     pub(crate) pace: Pace,
-    stopping: bool,
-    /// Why the actor ends, should it end now.
-    reason: StopReason,
+    /// Set once the actor is to stop.
+    ending: Option<StopReason>,
 }
 
 struct Extras<M> {
@@ -73,14 +72,7 @@ impl<M> Default for Extras<M> {
 impl<A: Actor> Context<A> {
     pub(crate) fn new(cell: Arc<ActorCell<A::Msg>>, supervision: Option<Supervision>) -> Self {
         let extras = supervision.map(|supervision| Box::new(Extras { supervision, ..Extras::default() }));
-        Self {
-            cell,
-            inbox: Batch::default(),
-            extras,
-            pace: Pace::default(),
-            stopping: false,
-            reason: StopReason::SystemStopped,
-        }
+        Self { cell, inbox: Batch::default(), extras, pace: Pace::default(), ending: None }
     }
 
     /// The actor's own address.
@@ -110,7 +102,7 @@ impl<A: Actor> Context<A> {
 
     /// Stops the actor after this turn; what waits in its mailbox becomes dead letters.
     pub fn stop(&mut self) {
-        self.stopping = true;
+        self.ending = Some(StopReason::Requested);
     }
 
     /// Starts a child with the default mailbox and supervision. It stops when this actor stops or restarts.
@@ -194,7 +186,7 @@ impl<A: Actor> Context<A> {
 
     fn begin_watch<M: Send + 'static>(&mut self, actor: &ActorRef<M>, message: Option<A::Msg>) {
         let cell = self.cell.clone();
-        self.extras().watches.begin(cell, actor.watchable(), message);
+        self.extras().watches.begin(cell, &actor.watchable(), message);
     }
 
     fn extras(&mut self) -> &mut Extras<A::Msg> {
@@ -204,8 +196,9 @@ impl<A: Actor> Context<A> {
 
 /// What the host needs.
 impl<A: Actor> Context<A> {
+    #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping
+        self.ending.is_some()
     }
 
     /// Puts the message of a due timer into the empty inbox; one at a time, because its turn may cancel the next.
@@ -227,15 +220,19 @@ impl<A: Actor> Context<A> {
         }
     }
 
-    /// A watched actor is gone: gives what the watch asked for, `None` if it was ended.
-    pub(crate) fn watch_ended(&mut self, watch: WatchId) -> Option<Option<A::Msg>> {
-        self.extras().watches.take(watch)
+    /// A watched actor is gone: gives the message the watch asked for, or notes that `terminated` is to be called.
+    pub(crate) fn watch_ended(&mut self, watch: WatchId, who: Terminated) -> Option<A::Msg> {
+        let extras = self.extras();
+        match extras.watches.take(watch)? {
+            Wanted::Message(message) => Some(message),
+            Wanted::Call => {
+                extras.terminated = Some(who);
+                None
+            }
+        }
     }
 
-    pub(crate) fn note_terminated(&mut self, who: Terminated) {
-        self.extras().terminated = Some(who);
-    }
-
+    #[inline]
     pub(crate) fn has_terminated(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.terminated.is_some())
     }
@@ -282,7 +279,7 @@ impl<A: Actor> Context<A> {
 
     /// A new instance will follow: what the old one set up ends, what others sent stays, in order.
     pub(crate) fn forget_instance(&mut self) {
-        self.stopping = false;
+        self.ending = None;
         self.unstash_all();
         if let Some(extras) = &mut self.extras {
             extras.timers.cancel_all();
@@ -293,7 +290,7 @@ impl<A: Actor> Context<A> {
 
     /// The actor ends for this reason: nothing enters any more, and what waits is buried.
     pub(crate) fn close(&mut self, reason: StopReason) {
-        self.reason = reason;
+        self.ending = Some(reason);
         self.unstash_all();
         if let Some(extras) = &mut self.extras {
             extras.timers.cancel_all();
@@ -311,8 +308,10 @@ impl<A: Actor> Context<A> {
 /// However an actor ends, this is its end: also when its task is dropped with its runtime.
 impl<A: Actor> Drop for Context<A> {
     fn drop(&mut self) {
-        self.close(self.reason);
-        self.cell.core.registry.dismiss(self.cell.id, &self.cell.path(), self.reason);
+        // Without a reason the task was dropped, and only its runtime does that.
+        let reason = self.ending.unwrap_or(StopReason::SystemStopped);
+        self.close(reason);
+        self.cell.core.registry.dismiss(self.cell.id, &self.cell.path(), reason);
     }
 }
 

@@ -12,6 +12,14 @@ pub(crate) struct Watches<M> {
     kept: HashMap<WatchId, Watch<M>>,
 }
 
+/// What is to happen when a watched actor is gone.
+pub(super) enum Wanted<M> {
+    /// This message is handled.
+    Message(M),
+    /// `terminated` is called.
+    Call,
+}
+
 struct Watch<M> {
     target: Watchable,
     /// What to send when it is gone; none: call `terminated`.
@@ -26,11 +34,11 @@ impl<M> Default for Watches<M> {
 
 impl<M> Watches<M> {
     /// Begins a watch; one on the same actor that was there before ends.
-    pub(super) fn begin(&mut self, watcher: Arc<ActorCell<M>>, target: Watchable, message: Option<M>)
+    pub(super) fn begin(&mut self, watcher: Arc<ActorCell<M>>, target: &Watchable, message: Option<M>)
     where
         M: Send + 'static,
     {
-        self.end(&target);
+        self.end(target);
         let watch = target.next_watch_id();
         self.kept.insert(watch, Watch { target: target.clone(), message });
         let tell = move |terminated| {
@@ -56,8 +64,8 @@ impl<M> Watches<M> {
         }
     }
 
-    /// The watch has done its work; gives its message, `None` if it was ended before.
-    pub(super) fn take(&mut self, watch: WatchId) -> Option<Option<M>> {
-        self.kept.remove(&watch).map(|kept| kept.message)
+    /// The watch has done its work; gives what it asked for, `None` if it was ended before.
+    pub(super) fn take(&mut self, watch: WatchId) -> Option<Wanted<M>> {
+        self.kept.remove(&watch).map(|kept| kept.message.map_or(Wanted::Call, Wanted::Message))
     }
 }

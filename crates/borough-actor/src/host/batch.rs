@@ -14,6 +14,7 @@ use crate::item::{Item, Rare};
 ///
 /// Not an `async fn`, and nothing is kept over an await but the turn itself: every idle actor has room
 /// for one of these.
+#[expect(clippy::manual_async_fn, reason = "it would keep its arguments twice")]
 pub(super) fn run<'a, A: Actor>(
     actor: &'a mut A,
     ctx: &'a mut Context<A>,
@@ -31,30 +32,57 @@ pub(super) fn run<'a, A: Actor>(
 
 /// Takes items from the inbox until one is a message to handle. `None`: nothing is left, the actor wants to
 /// stop, or it has first to hear that a watched actor is gone.
+#[inline]
 fn next_message<A: Actor>(ctx: &mut Context<A>) -> Option<A::Msg> {
-    while !ctx.is_stopping() {
-        let item = ctx.inbox.pop()?;
-        let ask = item.ask();
-        handling(ask);
-        if ask.is_some_and(|ask| !ctx.cell.core.asks.is_open(ask)) {
-            ctx.cell.bury(item, DeadLetterReason::AskerGone);
-            continue;
-        }
-        match item {
-            Item::Tell(message) | Item::Ask(message, _) => return Some(message),
-            Item::Rare(rare) => match *rare {
-                Rare::Adapted(adapted) => return Some(adapted.adapt()),
-                Rare::StopHere => ctx.stop(),
-                Rare::Terminated(watch, who) => match ctx.watch_ended(watch) {
-                    Some(Some(message)) => return Some(message),
-                    Some(None) => {
-                        ctx.note_terminated(who);
-                        return None;
-                    }
-                    None => {}
-                },
-            },
+    while !ctx.is_stopping() && !ctx.has_terminated() {
+        match ctx.inbox.pop()? {
+            Item::Tell(message) => {
+                handling(None);
+                return Some(message);
+            }
+            Item::Ask(message, ask) => {
+                let ask = ask.unstow();
+                if !ctx.cell.core.asks.is_over(ask) {
+                    handling(Some(ask));
+                    return Some(message);
+                }
+                bury(ctx, message);
+            }
+            Item::Rare(rare) => {
+                if let Some(message) = rare_message(ctx, *rare) {
+                    return Some(message);
+                }
+            }
         }
     }
     None
+}
+
+/// A message whose asker is gone.
+#[cold]
+fn bury<A: Actor>(ctx: &mut Context<A>, message: A::Msg) {
+    ctx.cell.bury(Item::Tell(message), DeadLetterReason::AskerGone);
+}
+
+#[cold]
+fn rare_message<A: Actor>(ctx: &mut Context<A>, rare: Rare<A::Msg>) -> Option<A::Msg> {
+    match rare {
+        Rare::Adapted(adapted) => {
+            let ask = adapted.ask();
+            if ask.is_some_and(|ask| ctx.cell.core.asks.is_over(ask)) {
+                ctx.cell.bury(Item::rare(Rare::Adapted(adapted)), DeadLetterReason::AskerGone);
+                return None;
+            }
+            handling(ask);
+            Some(adapted.adapt())
+        }
+        Rare::StopHere => {
+            ctx.stop();
+            None
+        }
+        Rare::Terminated(watch, who) => {
+            handling(None);
+            ctx.watch_ended(watch, who)
+        }
+    }
 }

@@ -7,50 +7,52 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
-const BATCH_MAX: u16 = 256;
-const BATCH_MICROS: u32 = 50;
+/// The most messages a batch may have, as a power of two.
+const BITS_MAX: u8 = 8;
+/// How many ticks a batch may take.
+const TICKS_MAX: u16 = 6;
+const MICROS_PER_TICK: u128 = 8;
 /// Batches of this size are timed each time; smaller ones only while the limit still grows.
-const TIMED: u16 = 16;
+const TIMED: u8 = 16;
 /// After this many messages the task lets others of its worker run.
 const YIELD_AFTER: u16 = 1024;
 
-/// Twelve bytes, because every idle actor has one.
-#[derive(Debug)]
+/// Six bytes, because every idle actor has one.
+#[derive(Debug, Default)]
 pub(crate) struct Pace {
-    limit: u16,
-    /// The size of the batch under way.
-    size: u16,
-    /// When it began, in microseconds of [`now`]; zero: it is not timed.
-    began: u32,
+    /// A batch has up to two to the power of this many messages.
+    bits: u8,
+    /// The size of the batch under way; 255 stands for more, too.
+    size: u8,
+    /// When it began, in ticks of [`now`]; zero: it is not timed.
+    began: u16,
     /// Messages handled since the task last yielded.
     since_yield: u16,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
-        Self { limit: 1, size: 0, began: 0, since_yield: 0 }
-    }
-}
-
 impl Pace {
+    #[inline]
     pub(crate) fn batch_limit(&self) -> usize {
-        usize::from(self.limit)
+        1 << self.bits
     }
 
+    #[inline]
     pub(crate) fn begin(&mut self, size: usize) {
-        self.size = u16::try_from(size).unwrap_or(u16::MAX);
-        let grows = self.limit < BATCH_MAX && self.size >= self.limit;
+        self.size = u8::try_from(size).unwrap_or(u8::MAX);
+        let grows = self.bits < BITS_MAX && size >= self.batch_limit();
         self.began = if grows || self.size >= TIMED { now() } else { 0 };
     }
 
+    #[inline]
     pub(crate) fn end(&mut self) {
-        self.since_yield = self.since_yield.saturating_add(self.size);
+        self.since_yield = self.since_yield.saturating_add(u16::from(self.size));
         if self.began != 0 {
             self.adjust(now().wrapping_sub(self.began));
         }
     }
 
     /// Whether it is time to let others run; once it is.
+    #[inline]
     pub(super) fn is_due_to_yield(&mut self) -> bool {
         let due = self.since_yield >= YIELD_AFTER;
         if due {
@@ -59,54 +61,59 @@ impl Pace {
         due
     }
 
-    fn adjust(&mut self, took: u32) {
-        if took > BATCH_MICROS {
-            let fits = u64::from(BATCH_MICROS) * u64::from(self.size) / u64::from(took);
-            self.limit = u16::try_from(fits).unwrap_or(BATCH_MAX).clamp(1, self.limit);
-        } else if self.size >= self.limit {
-            self.limit = (self.limit * 4).min(BATCH_MAX);
+    fn adjust(&mut self, ticks: u16) {
+        if ticks <= TICKS_MAX {
+            if usize::from(self.size) >= self.batch_limit() {
+                self.bits = (self.bits + 2).min(BITS_MAX);
+            }
+            return;
         }
+        let fits = u32::from(self.size) * u32::from(TICKS_MAX) / u32::from(ticks);
+        #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a u32")]
+        let bits = fits.checked_ilog2().unwrap_or(0) as u8;
+        self.bits = bits.min(self.bits);
     }
 }
 
-/// Microseconds of this process, never zero; wraps after an hour, which costs one misjudged batch.
-fn now() -> u32 {
+/// Ticks of this process, never zero. They wrap after half a second: of the batches that take longer than
+/// that, one in ten thousand passes for a quick one, and the next one sets it right.
+fn now() -> u16 {
     static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
     #[expect(clippy::cast_possible_truncation, reason = "wrapping is meant")]
-    let micros = BEGIN.elapsed().as_micros() as u32;
-    micros.max(1)
+    let ticks = (BEGIN.elapsed().as_micros() / MICROS_PER_TICK) as u16;
+    ticks.max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn after(mut pace: Pace, size: u16, took: u32) -> Pace {
+    fn after(mut pace: Pace, size: u8, ticks: u16) -> Pace {
         pace.size = size;
-        pace.adjust(took);
+        pace.adjust(ticks);
         pace
     }
 
     #[test]
     fn a_quick_actor_soon_takes_full_batches() {
         let mut pace = Pace::default();
-        for _ in 0..4 {
-            let full = pace.limit;
-            pace = after(pace, full, 1);
+        for full in [1, 4, 16, 64] {
+            assert_eq!(pace.batch_limit(), usize::from(full));
+            pace = after(pace, full, 0);
         }
         assert_eq!(pace.batch_limit(), 256);
     }
 
     #[test]
     fn a_slow_actor_takes_one_at_a_time() {
-        let pace = after(Pace { limit: 256, ..Pace::default() }, 256, 256_000);
+        let pace = after(Pace { bits: BITS_MAX, ..Pace::default() }, 255, 32_000);
         assert_eq!(pace.batch_limit(), 1);
-        assert_eq!(after(pace, 1, 1000).batch_limit(), 1);
+        assert_eq!(after(pace, 1, 125).batch_limit(), 1);
     }
 
     #[test]
     fn a_small_batch_says_nothing_about_a_larger_one() {
-        let mut pace = Pace { limit: 64, ..Pace::default() };
+        let mut pace = Pace { bits: 6, ..Pace::default() };
         pace.begin(1);
         assert_eq!(pace.began, 0);
         assert_eq!(after(pace, 20, 1).batch_limit(), 64);

@@ -41,8 +41,7 @@ impl<M> Fence<M> {
     {
         let entered = turn::enter(Turn { actor: self.cell.id, ask: self.asked });
         let polled = catch_unwind(AssertUnwindSafe(|| code.poll(cx)));
-        self.asked = entered.ask();
-        drop(entered);
+        self.asked = entered.leave();
         let outcome = match polled {
             Ok(Poll::Pending) if self.cell.mailbox.leave_waker(cx.waker(), interrupt::KILL) => {
                 return Poll::Pending;

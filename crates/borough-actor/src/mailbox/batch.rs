@@ -4,6 +4,7 @@ use std::collections::{VecDeque, vec_deque};
 
 /// One pointer in size, and nothing behind it until the first item: every idle reader has one.
 #[derive(Debug)]
+#[expect(clippy::box_collection, reason = "the size of the pointer is the point")]
 pub(crate) struct Batch<T>(Option<Box<VecDeque<T>>>);
 
 impl<T> Default for Batch<T> {

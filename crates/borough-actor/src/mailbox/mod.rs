@@ -6,7 +6,7 @@
 //! batch beside them: as many as it asked for, but no more than a quarter of the capacity.
 //!
 //! ```text
-//! reader:  Running --no item--> Parked(waker) --push or interrupt--> Running
+//! reader:  Running --no item, or took the only one--> Parked(waker) --push or interrupt--> Running
 //! sender:  push --room--> accepted
 //!               --full--> waiting in line --reader took a batch--> accepted
 //!                                         --future dropped-------> withdrawn
@@ -15,6 +15,11 @@
 //! Invariants, under the lock: while senders wait, nobody else enters, and the queue is more than half
 //! full, so that whoever is admitted can send many before waiting again; a parked reader's queue
 //! is empty; after `closed` nothing enters.
+//!
+//! A reader that takes the only item is parked with it in hand: if nothing comes while it is busy, it may rest
+//! without a second look under the lock. That is sound for as long as it does not return to its executor in
+//! between, because a wake-up meant for its rest would be spent on whatever it waits for then: who does,
+//! calls [`Mailbox::leave_waker`] first, which ends the parking.
 //!
 //! This module knows nothing of actors: items are opaque, and the reader is any task.
 
@@ -34,8 +39,10 @@ pub(crate) use self::waiting::Ticket;
 use self::waiting::Waiting;
 use crate::sync::{Mutex, lock};
 
-/// The interrupt bit the mailbox keeps for itself: closed, nothing enters any more.
+/// The bits the mailbox keeps for itself: closed, nothing enters any more; the reader is parked.
 const CLOSED: u8 = 1 << 7;
+const PARKED: u8 = 1 << 6;
+const OWN: u8 = CLOSED | PARKED;
 
 /// What a mailbox does with an item for which it has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +94,7 @@ pub(crate) struct Mailbox<T> {
 #[derive(Debug)]
 struct State<T> {
     queue: Queue<T>,
-    /// Set exactly while the reader is parked for want of items.
+    /// Set exactly while the reader is parked, as is the bit [`PARKED`].
     parked: Option<Waker>,
     /// What most mailboxes never need.
     rare: Option<Box<Rare<T>>>,
@@ -135,12 +142,35 @@ impl<T> Mailbox<T> {
             return self.push_without_room(&mut state, item);
         }
         state.queue.push(item);
-        let reader = state.parked.take();
+        let reader = self.unpark(&mut state);
         drop(state);
         if let Some(reader) = reader {
             reader.wake();
         }
         Ok(())
+    }
+
+    #[inline]
+    fn park(&self, state: &mut State<T>, waker: &Waker) {
+        if state.parked.is_none() {
+            state.parked = Some(waker.clone());
+            self.interrupts.store(self.interrupts.load(Ordering::Relaxed) | PARKED, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn unpark(&self, state: &mut State<T>) -> Option<Waker> {
+        let reader = state.parked.take();
+        if reader.is_some() {
+            self.interrupts.store(self.interrupts.load(Ordering::Relaxed) & !PARKED, Ordering::Relaxed);
+        }
+        reader
+    }
+
+    /// Whether the reader would rest: nothing came since it took the only item, or found none.
+    #[inline]
+    pub(crate) fn is_parked(&self) -> bool {
+        self.is_interrupted(PARKED)
     }
 
     #[inline]
@@ -173,7 +203,7 @@ impl<T> Mailbox<T> {
             return Err(item);
         }
         state.queue.push(item);
-        let reader = state.parked.take();
+        let reader = self.unpark(&mut state);
         drop(state);
         reader.into_iter().for_each(Waker::wake);
         Ok(())
@@ -217,11 +247,14 @@ impl<T> Mailbox<T> {
         }
         if state.queue.len() == 0 {
             state.queue.settle(batch.used_buffer());
-            state.parked = Some(cx.waker().clone());
+            self.park(&mut state, cx.waker());
             return Poll::Pending;
         }
         state.queue.take(batch.buffer(), limit.min(self.capacity as usize / 4).max(1));
         let admitted = self.admit_waiting(&mut state);
+        if state.queue.len() == 0 && batch.len() == 1 {
+            self.park(&mut state, cx.waker());
+        }
         drop(state);
         admitted.into_iter().for_each(Waker::wake);
         Poll::Ready(Taken::Batch)
@@ -230,11 +263,11 @@ impl<T> Mailbox<T> {
     /// The raised bits, once. To be called under the lock.
     fn take_interrupts(&self) -> Option<u8> {
         let raised = self.interrupts.load(Ordering::Relaxed);
-        if raised & !CLOSED == 0 {
+        if raised & !OWN == 0 {
             return None;
         }
-        self.interrupts.store(raised & CLOSED, Ordering::Relaxed);
-        Some(raised & !CLOSED)
+        self.interrupts.store(raised & OWN, Ordering::Relaxed);
+        Some(raised & !OWN)
     }
 
     fn admit_waiting(&self, state: &mut State<T>) -> Vec<Waker> {
@@ -255,8 +288,8 @@ impl<T> Mailbox<T> {
     /// Raises interrupt bits and wakes the reader, be it parked or busy elsewhere.
     pub(crate) fn interrupt(&self, bits: u8) {
         let mut state = lock(&self.state);
-        self.interrupts.fetch_or(bits & !CLOSED, Ordering::Relaxed);
-        let parked = state.parked.take();
+        self.interrupts.fetch_or(bits & !OWN, Ordering::Relaxed);
+        let parked = self.unpark(&mut state);
         let busy = state.rare.as_mut().and_then(|rare| rare.busy.take());
         drop(state);
         parked.into_iter().chain(busy).for_each(Waker::wake);
@@ -278,11 +311,12 @@ impl<T> Mailbox<T> {
         self.interrupts.load(Ordering::Relaxed) & bits != 0
     }
 
-    /// Leaves a waker for interrupts while the reader is busy elsewhere.
+    /// Leaves a waker for interrupts while the reader is busy elsewhere; it is parked no more.
     ///
     /// Gives `false`, leaving nothing, if one of `bits` is already raised.
     pub(crate) fn leave_waker(&self, waker: &Waker, bits: u8) -> bool {
         let mut state = lock(&self.state);
+        drop(self.unpark(&mut state));
         if self.is_interrupted(bits) {
             return false;
         }
@@ -299,7 +333,7 @@ impl<T> Mailbox<T> {
         let mut state = lock(&self.state);
         self.interrupts.fetch_or(CLOSED, Ordering::Relaxed);
         let left = state.queue.drain();
-        state.parked = None;
+        drop(self.unpark(&mut state));
         let wakers = state.waiting().map(|waiting| waiting.wakers()).unwrap_or_default();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);

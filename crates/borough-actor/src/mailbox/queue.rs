@@ -65,6 +65,13 @@ impl<T> Queue<T> {
     pub(crate) fn take(&mut self, batch: &mut VecDeque<T>, limit: usize) {
         debug_assert!(batch.is_empty());
         match self {
+            // Its buffer stays here, where the next one comes in.
+            Self::Fifo(items) if items.len() == 1 => {
+                if let Some(item) = items.pop_front() {
+                    batch.reserve_exact(1);
+                    batch.push_back(item);
+                }
+            }
             Self::Fifo(items) if items.len() <= limit => mem::swap(items, batch),
             Self::Fifo(items) => batch.extend(items.drain(..limit)),
             Self::Ranked(ranked) => batch.extend(ranked.heap.pop().map(|entry| entry.item)),

@@ -32,12 +32,14 @@ const KILL_GRACE: Duration = Duration::from_secs(1);
 /// How many paths a report names.
 const NAMED_IN_REPORT: usize = 100;
 
+/// By phase, each with its name.
+type Tasks = HashMap<String, Vec<(String, Task)>>;
 type Task = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 pub(crate) struct Shutdown {
     phases: Vec<Phase>,
     /// Taken when the shutdown begins.
-    tasks: Mutex<Option<HashMap<String, Vec<(String, Task)>>>>,
+    tasks: Mutex<Option<Tasks>>,
     done: watch::Sender<Option<Arc<ShutdownReport>>>,
 }
 
@@ -128,7 +130,7 @@ impl SystemHandle {
     }
 }
 
-async fn run(core: &Core, mut tasks: HashMap<String, Vec<(String, Task)>>) -> ShutdownReport {
+async fn run(core: &Core, mut tasks: Tasks) -> ShutdownReport {
     let mut report = ShutdownReport::default();
     for phase in &core.shutdown.phases {
         let begun = Instant::now();

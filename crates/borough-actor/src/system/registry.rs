@@ -119,7 +119,9 @@ impl Registry {
         }
         // Left only if the actor ended without its own farewell; they must not outlive it.
         let farewell = if reason == StopReason::Killed { interrupt::KILL } else { interrupt::PARENT_STOPS };
-        orphans.iter().for_each(|orphan| orphan.interrupt(farewell));
+        for orphan in orphans {
+            orphan.interrupt(farewell);
+        }
         for (_, watcher) in watchers {
             watcher(Terminated { id, path: path.to_owned(), reason: Some(reason) });
         }
@@ -186,7 +188,9 @@ impl Registry {
         let children: Vec<_> = bonds.children.iter().copied().collect();
         let cells: Vec<_> = children.into_iter().filter_map(|child| places.cell(child)).collect();
         drop(places);
-        cells.iter().for_each(|cell| cell.interrupt(bits));
+        for cell in cells {
+            cell.interrupt(bits);
+        }
         false
     }
 
@@ -249,7 +253,9 @@ impl Registry {
                 .map(|resident| resident.cell.clone())
                 .collect()
         };
-        cells.iter().for_each(|cell| cell.interrupt(bits));
+        for cell in cells {
+            cell.interrupt(bits);
+        }
     }
 
     /// The paths of those alive, `at_most` of them.
