@@ -84,6 +84,9 @@ impl<M: Send + 'static> ActorRef<M> {
     /// ask by [`Ask::timeout`]. Fails at once when the actor is gone, drops the reply, or waits itself,
     /// through a chain of asks, for the actor whose turn awaits this one. Every error says whether the message may have been handled.
     ///
+    /// Only a chain is found: two actors that ask each other at the same moment, each in a turn that handles no
+    /// ask of the other's, wait until the first timeout.
+    ///
     /// ```
     /// # use borough_actor::*;
     /// # enum Greet { Name(String, Reply<String>) }
@@ -228,8 +231,8 @@ pub(crate) struct Watchable {
 }
 
 impl Watchable {
-    pub(crate) fn next_watch_id(&self) -> WatchId {
-        self.core.next_watch_id()
+    pub(crate) fn next_watch_id() -> WatchId {
+        Core::next_watch_id()
     }
 
     /// Has `watcher` told once the actor is gone; at once if it is.

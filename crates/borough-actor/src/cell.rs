@@ -4,6 +4,7 @@
 
 use std::any::{Any, type_name};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,7 +13,7 @@ use crate::ask::discard;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::id::ActorId;
 use crate::item::{Item, Rare};
-use crate::mailbox::{Mailbox, Refusal, Ticket};
+use crate::mailbox::{Letter, Mailbox, Refusal, Ticket};
 use crate::mailbox_kind::MailboxKind;
 use crate::path;
 use crate::system::Core;
@@ -47,6 +48,8 @@ pub(crate) struct ActorCell<M> {
 pub(crate) trait AnyCell: Send + Sync {
     fn interrupt(&self, bits: u8);
     fn message_type(&self) -> &'static str;
+    /// Whether it is in a turn that awaits something.
+    fn is_awaiting(&self) -> bool;
     fn path(&self) -> String;
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -58,6 +61,10 @@ impl<M: Send + 'static> AnyCell for ActorCell<M> {
 
     fn message_type(&self) -> &'static str {
         type_name::<M>()
+    }
+
+    fn is_awaiting(&self) -> bool {
+        self.mailbox.is_busy()
     }
 
     fn path(&self) -> String {
@@ -160,9 +167,12 @@ impl<M: Send + 'static> ActorCell<M> {
 
     /// Drops what no handler will see, and counts it if it was a message.
     pub(crate) fn bury(&self, item: Item<M>, reason: DeadLetterReason) {
-        if item.is_message() {
+        if item.is_expendable() {
             self.record_dead_letter(reason);
-            discard(item);
+            // A message is user code too as it is dropped; what it does must not end the actor's end.
+            if catch_unwind(AssertUnwindSafe(|| discard(item))).is_err() {
+                tracing::error!(actor = %self.path(), "a message panicked as it was dropped");
+            }
         }
     }
 

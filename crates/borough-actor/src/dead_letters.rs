@@ -1,5 +1,6 @@
 //! Dead letters: every message that reached no handler, counted by reason, told to whoever listens.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ impl DeadLetterReason {
 }
 
 /// One dead letter, as published on the system's [`EventStream`]:
-/// `system.events().subscribe::<DeadLetter>()`.
+/// `system.events().subscribe::<DeadLetter>()`. One that could not be told to a subscriber is counted, not published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {
@@ -77,8 +78,26 @@ impl DeadLetters {
             );
         }
         if heard {
-            events.publish(letter);
+            publish(events, letter);
         }
+    }
+}
+
+/// Publishes a dead letter, unless it is one about a dead letter: whoever listens may be full too, and would be
+/// told so without end.
+fn publish(events: &EventStream, letter: DeadLetter) {
+    thread_local! {
+        static PUBLISHING: Cell<bool> = const { Cell::new(false) };
+    }
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            PUBLISHING.set(false);
+        }
+    }
+    if !PUBLISHING.replace(true) {
+        let _done = Done;
+        events.publish(letter);
     }
 }
 

@@ -33,9 +33,17 @@ impl<E: Clone + Send + Sync + 'static> Event for E {}
 /// assert_eq!(rain.next().await, Some(Rained(3)));
 /// # Ok(()) }
 /// ```
-#[derive(Default)]
 pub struct EventStream {
-    topics: RwLock<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+    /// By the type of their events; none once the system is gone.
+    topics: RwLock<Option<Topics>>,
+}
+
+type Topics = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+
+impl Default for EventStream {
+    fn default() -> Self {
+        Self { topics: RwLock::new(Some(Topics::new())) }
+    }
 }
 
 struct Topic<E> {
@@ -43,19 +51,22 @@ struct Topic<E> {
     actors: Vec<ActorRef<E>>,
 }
 
+impl<E> Default for Topic<E> {
+    fn default() -> Self {
+        Self { streams: None, actors: Vec::new() }
+    }
+}
+
 impl EventStream {
     /// Gives the event to everybody subscribed to its type.
     pub fn publish<E: Event>(&self, event: E) {
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(topic) = topics.get(&TypeId::of::<E>()).and_then(|topic| topic.downcast_ref::<Topic<E>>())
-        else {
-            return;
-        };
+        let Some(topic) = topic::<E>(topics.as_ref()) else { return };
         let streams = topic.streams.clone();
         let actors = topic.actors.clone();
         drop(topics);
-        let gone: Vec<_> = actors.iter().filter(|actor| actor.is_stopped()).map(ActorRef::id).collect();
-        for actor in actors.iter().filter(|actor| !gone.contains(&actor.id())) {
+        let (gone, alive): (Vec<_>, Vec<_>) = actors.into_iter().partition(ActorRef::is_stopped);
+        for actor in alive {
             actor.post(event.clone());
         }
         if let Some(streams) = streams {
@@ -63,7 +74,7 @@ impl EventStream {
             let _ = streams.send(event);
         }
         if !gone.is_empty() {
-            self.edit::<E, _>(|topic| topic.actors.retain(|actor| !gone.contains(&actor.id())));
+            self.edit::<E, _>(|topic| topic.actors.retain(|actor| !gone.contains(actor)));
         }
     }
 
@@ -84,36 +95,40 @@ impl EventStream {
 
     /// Ends what [`EventStream::subscribe_actor`] began.
     pub fn unsubscribe_actor<E: Event>(&self, actor: &ActorRef<E>) {
-        self.edit::<E, _>(|topic| topic.actors.retain(|subscribed| subscribed.id() != actor.id()));
+        self.edit::<E, _>(|topic| topic.actors.retain(|subscribed| subscribed != actor));
     }
 
     pub(crate) fn has_subscribers<E: Event>(&self) -> bool {
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
-        topics.get(&TypeId::of::<E>()).and_then(|topic| topic.downcast_ref::<Topic<E>>()).is_some_and(
-            |topic| {
-                !topic.actors.is_empty()
-                    || topic.streams.as_ref().is_some_and(|streams| streams.receiver_count() > 0)
-            },
-        )
+        topic::<E>(topics.as_ref()).is_some_and(|topic| {
+            !topic.actors.is_empty()
+                || topic.streams.as_ref().is_some_and(|streams| streams.receiver_count() > 0)
+        })
     }
 
-    /// Ends every subscription. Actors are subscribed by refs, which keep the system's parts; this lets go of them.
-    pub(crate) fn clear(&self) {
-        let topics = std::mem::take(&mut *self.topics.write().unwrap_or_else(PoisonError::into_inner));
+    /// The system is gone: ends every subscription, and those that are made from now on.
+    ///
+    /// Actors are subscribed by refs, which keep the system's parts; this lets go of them.
+    pub(crate) fn close(&self) {
+        let topics = self.topics.write().unwrap_or_else(PoisonError::into_inner).take();
         drop(topics);
     }
 
     fn edit<E: Event, R>(&self, change: impl FnOnce(&mut Topic<E>) -> R) -> R {
         let mut topics = self.topics.write().unwrap_or_else(PoisonError::into_inner);
-        let topic = topics
-            .entry(TypeId::of::<E>())
-            .or_insert_with(|| Box::new(Topic::<E> { streams: None, actors: Vec::new() }))
-            .downcast_mut::<Topic<E>>();
-        match topic {
+        let kept = topics.as_mut().and_then(|topics| {
+            let topic = topics.entry(TypeId::of::<E>()).or_insert_with(|| Box::new(Topic::<E>::default()));
+            topic.downcast_mut::<Topic<E>>()
+        });
+        match kept {
             Some(topic) => change(topic),
-            None => unreachable!("a topic is kept under the id of its own type"),
+            None => change(&mut Topic::default()),
         }
     }
+}
+
+fn topic<E: Event>(topics: Option<&Topics>) -> Option<&Topic<E>> {
+    topics?.get(&TypeId::of::<E>())?.downcast_ref()
 }
 
 impl fmt::Debug for EventStream {

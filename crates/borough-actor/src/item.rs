@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use crate::ask::{AskId, StowedAskId};
+use crate::mailbox::Letter;
 use crate::watch::{Terminated, WatchId};
 
 /// One thing for the actor to attend to, in order.
@@ -50,9 +51,11 @@ impl<M> Item<M> {
             Self::Rare(_) => None,
         }
     }
+}
 
-    /// Whether somebody sent it; what the system says is no dead letter.
-    pub(crate) fn is_message(&self) -> bool {
+impl<M> Letter for Item<M> {
+    /// What somebody sent is; what the system says is not, and is no dead letter either.
+    fn is_expendable(&self) -> bool {
         match self {
             Self::Tell(_) | Self::Ask(..) => true,
             Self::Rare(rare) => matches!(**rare, Rare::Adapted(_)),

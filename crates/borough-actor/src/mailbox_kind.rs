@@ -53,7 +53,7 @@ impl<M> MailboxKind<M> {
     /// Messages of higher rank are handled first, those of equal rank in order of arrival; senders wait for room.
     ///
     /// `rank` runs under the mailbox's lock, in the sender's task: it should only look at the message,
-    /// and must not send.
+    /// and must not send. If it panics, that is the sender's panic, and the message is dropped.
     pub fn priority(capacity: u32, rank: impl Fn(&M) -> i64 + Send + Sync + 'static) -> Self {
         Self(Kind::Priority(capacity, Arc::new(rank)))
     }
@@ -70,8 +70,8 @@ impl<M> MailboxKind<M> {
                     Item::Rare(rare) => match **rare {
                         // Not the actor's own type before its turn: in the middle.
                         Rare::Adapted(_) => 0,
-                        Rare::StopHere => i64::MIN,
-                        Rare::Terminated(..) => i64::MAX,
+                        // After all that was sent before.
+                        Rare::StopHere | Rare::Terminated(..) => i64::MIN,
                     },
                 });
                 Mailbox::ranked(rank, at_least_one(capacity))

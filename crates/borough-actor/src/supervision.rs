@@ -153,7 +153,7 @@ impl RestartHistory {
 fn vary(wait: Duration) -> Duration {
     let random = RandomState::new().hash_one(wait);
     let per_mille = 800 + (random % 401) as u32;
-    wait * per_mille / 1000
+    wait.saturating_mul(per_mille) / 1000
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub struct Stopped {
 impl Stopped {
     pub(crate) fn new(watched: Watchable) -> Self {
         let (tell, news) = oneshot::channel();
-        let watch = watched.next_watch_id();
+        let watch = Watchable::next_watch_id();
         watched.watch(watch, Box::new(|terminated| drop(tell.send(terminated))));
         Self { news, watched, watch }
     }

@@ -51,7 +51,7 @@ pub enum AskError {
         /// The actors that wait for each other, beginning and ending with the one asked.
         circle: Vec<String>,
     },
-    /// Four million asks of this system are under way; the message was not sent.
+    /// Sixteen million asks of this system are under way; the message was not sent.
     #[error("too many asks are under way in this system; the message was not sent")]
     TooMany,
 }

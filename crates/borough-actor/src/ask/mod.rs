@@ -8,7 +8,7 @@
 //! ```
 
 mod error;
-mod generations;
+mod given_up;
 mod id;
 mod pool;
 mod reply;
@@ -58,9 +58,7 @@ impl<M, T, F> Drop for Ask<'_, M, T, F> {
     fn drop(&mut self) {
         if let State::Sending(_, slot) | State::Waiting(slot) = &self.state {
             slot.close();
-            let asks = &self.actor.core().asks;
-            asks.ended(slot.index());
-            asks.unregister(slot.index());
+            self.actor.core().asks.unregister(slot.index());
         }
     }
 }
@@ -86,44 +84,52 @@ where
     F: FnOnce(Reply<T>) -> M,
 {
     /// Takes the ask into the table and sends its message.
-    fn begin(&self, message: F, cx: &mut Context<'_>) -> Result<State<M, T, F>, AskError> {
+    fn begin(&mut self, message: F, cx: &mut Context<'_>) -> Result<(), AskError> {
         let core = self.actor.core();
-        let turn = turn::current();
+        let turn = self.turn();
         if let Some(turn) = turn {
             self.refuse_circle(core, turn)?;
         }
         let slot = pool::take::<T>(&core.asks).ok_or(AskError::TooMany)?;
-        slot.open(cx.waker(), self.timeout, turn);
+        let id = slot.open(cx.waker(), self.timeout, turn);
         core.asks.expect_sweeper();
         let reply = Reply::new(slot.clone());
-        let mut tell = self.actor.send(message(reply), Some(core.asks.name(slot.index())));
-        if tell.is_accepted() {
-            return Ok(State::Waiting(slot));
+        // Before user code runs: should it panic, the ask is taken out again as it is dropped.
+        self.state = State::Waiting(slot);
+        let tell = self.actor.send(message(reply), Some(id));
+        if !tell.is_accepted()
+            && let State::Waiting(slot) = mem::replace(&mut self.state, State::Done)
+        {
+            self.state = State::Sending(tell, slot);
         }
-        match Pin::new(&mut tell).poll(cx) {
-            Poll::Ready(Ok(())) => Ok(State::Waiting(slot)),
-            Poll::Ready(Err(refused)) => {
-                let error = self.refused(refused);
-                slot.close();
-                pool::put(&core.asks, slot);
-                Err(error)
-            }
-            Poll::Pending => Ok(State::Sending(tell, slot)),
-        }
+        Ok(())
+    }
+
+    /// The turn in which this is polled, if it is one of the same system's: ids mean nothing elsewhere.
+    #[inline]
+    fn turn(&self) -> Option<turn::Turn> {
+        turn::current().filter(|turn| turn.system == self.actor.core().asks.number)
     }
 
     /// Fails if the actor asked waits, directly or through others, for the turn that asks it.
     fn refuse_circle(&self, core: &Core, turn: turn::Turn) -> Result<(), AskError> {
         let target = self.actor.id();
-        let mut circle = vec![self.actor.path()];
+        let mut chain = Vec::new();
         for waiting in core.asks.waiting_on(turn) {
-            circle.push(core.registry.path(waiting));
+            chain.push(waiting);
             if waiting == target {
-                circle.reverse();
-                return Err(AskError::Cycle { path: self.actor.path(), circle });
+                break;
             }
         }
-        Ok(())
+        // An ask that began in a turn may be awaited elsewhere by now: the one asked must be deaf indeed.
+        let deaf = target == turn.actor || core.registry.is_awaiting(target);
+        if chain.last() != Some(&target) || !deaf {
+            return Ok(());
+        }
+        let path = self.actor.path();
+        let others = chain.iter().rev().map(|actor| core.registry.path(*actor));
+        let circle = others.chain([path.clone()]).collect();
+        Err(AskError::Cycle { path, circle })
     }
 
     #[cold]
@@ -151,13 +157,19 @@ where
         slot: &AnswerSlot<T>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), AskError>> {
-        match Pin::new(tell).poll(cx) {
+        let mut tell = Pin::new(tell);
+        let mut polled = tell.as_mut().poll(cx);
+        if polled.is_pending() {
+            if slot.wait_on(cx.waker(), self.turn()) {
+                return Poll::Pending;
+            }
+            // Ended, but perhaps because the message was let in just now, and even answered.
+            polled = tell.poll(cx);
+        }
+        match polled {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
             Poll::Ready(Err(refused)) => Poll::Ready(Err(self.refused(refused))),
-            Poll::Pending => match slot.poll(cx) {
-                Poll::Ready(Err(why)) => Poll::Ready(Err(self.lost(why, false))),
-                Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
-            },
+            Poll::Pending => Poll::Ready(Err(self.lost(Lost::Expired, false))),
         }
     }
 
@@ -179,31 +191,38 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        match mem::replace(&mut this.state, State::Done) {
-            State::New(message) => {
-                // Begun with this waker: there is nothing to poll until it is woken.
-                this.state = this.begin(message, cx)?;
-                Poll::Pending
+        loop {
+            match mem::replace(&mut this.state, State::Done) {
+                State::New(message) => {
+                    this.begin(message, cx)?;
+                    if matches!(this.state, State::Waiting(_)) {
+                        // Begun with this waker: there is nothing to look for until it is woken.
+                        return Poll::Pending;
+                    }
+                }
+                State::Sending(mut tell, slot) => match this.poll_room(&mut tell, &slot, cx) {
+                    Poll::Ready(Ok(())) => this.state = State::Waiting(slot),
+                    Poll::Ready(Err(error)) => {
+                        slot.close();
+                        return this.finish(slot, Err(error));
+                    }
+                    Poll::Pending => {
+                        this.state = State::Sending(tell, slot);
+                        return Poll::Pending;
+                    }
+                },
+                State::Waiting(slot) => match slot.take() {
+                    Some(answer) => return this.finish(slot, answer.map_err(|why| this.lost(why, true))),
+                    None => {
+                        let waits = slot.wait_on(cx.waker(), this.turn());
+                        this.state = State::Waiting(slot);
+                        if waits {
+                            return Poll::Pending;
+                        }
+                    }
+                },
+                State::Done => panic!("an ask was polled after it had given its result"),
             }
-            State::Sending(mut tell, slot) => match this.poll_room(&mut tell, &slot, cx) {
-                Poll::Ready(Ok(())) => {
-                    this.state = State::Waiting(slot);
-                    Pin::new(this).poll(cx)
-                }
-                Poll::Ready(Err(error)) => this.finish(slot, Err(error)),
-                Poll::Pending => {
-                    this.state = State::Sending(tell, slot);
-                    Poll::Pending
-                }
-            },
-            State::Waiting(slot) => match slot.poll(cx) {
-                Poll::Ready(answer) => this.finish(slot, answer.map_err(|why| this.lost(why, true))),
-                Poll::Pending => {
-                    this.state = State::Waiting(slot);
-                    Poll::Pending
-                }
-            },
-            State::Done => panic!("an ask was polled after it had given its result"),
         }
     }
 }

@@ -83,7 +83,6 @@ pub(super) fn take<T: Send + 'static>(table: &AskTable) -> Option<Arc<AnswerSlot
 #[inline]
 pub(super) fn put<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) {
     let index = slot.index();
-    table.ended(index);
     if Arc::strong_count(&slot) > 2 {
         return table.unregister(index);
     }

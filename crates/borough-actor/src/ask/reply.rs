@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
-use super::slot::{AnswerSlot, Lost};
+use super::slot::{AnswerSlot, Deliver, Lost};
 use crate::actor_ref::ActorRef;
 
 /// Answers one ask. It travels inside the message: `enum Account { Balance(Reply<u64>) }`.
@@ -31,7 +31,7 @@ impl<T: Send + 'static> Reply<T> {
     /// The answer does not wait for room: if that actor's mailbox is full or the actor is gone,
     /// the answer becomes a dead letter, counted with its reason.
     pub fn to_actor(actor: ActorRef<T>) -> Self {
-        Self::to_fn(move |answer| actor.post(answer))
+        Self::forwarding(ToActor(actor))
     }
 
     /// A reply that takes another type and turns it into the answer this one wants.
@@ -43,11 +43,47 @@ impl<T: Send + 'static> Reply<T> {
     /// }
     /// ```
     pub fn adapt<U: Send + 'static>(self, f: impl FnOnce(U) -> T + Send + 'static) -> Reply<U> {
-        Reply::to_fn(move |answer| self.send(f(answer)))
+        Reply::forwarding(Adapted { reply: self, f })
     }
 
-    fn to_fn(deliver: impl FnOnce(T) + Send + 'static) -> Self {
-        Self { slot: Some(Arc::new(AnswerSlot::forwarding(Box::new(deliver)))) }
+    fn forwarding(to: impl Deliver<T> + 'static) -> Self {
+        Self { slot: Some(Arc::new(AnswerSlot::forwarding(Box::new(to)))) }
+    }
+}
+
+struct ToActor<T>(ActorRef<T>);
+
+impl<T: Send + 'static> Deliver<T> for ToActor<T> {
+    fn is_wanted(&self) -> bool {
+        !self.0.is_stopped()
+    }
+
+    fn deliver(self: Box<Self>, answer: T) -> Result<(), T> {
+        self.0.post(answer);
+        Ok(())
+    }
+}
+
+struct Adapted<T, F> {
+    reply: Reply<T>,
+    f: F,
+}
+
+impl<T, U, F> Deliver<U> for Adapted<T, F>
+where
+    T: Send + 'static,
+    F: FnOnce(U) -> T + Send,
+{
+    fn is_wanted(&self) -> bool {
+        self.reply.is_wanted()
+    }
+
+    fn deliver(self: Box<Self>, answer: U) -> Result<(), U> {
+        if !self.reply.is_wanted() {
+            return Err(answer);
+        }
+        self.reply.send((self.f)(answer));
+        Ok(())
     }
 }
 

@@ -7,8 +7,7 @@
 //!                     --asker gave up----------> Closed
 //! Forwarding --answer--> Closed, the answer handed on
 //! ```
-//! Whoever gives up while the reply handle lives is counted, until the handle ends too: as long as the count
-//! is zero, no mailbox holds a message whose asker is gone, and no handler need look.
+//! An ask that is given up while its reply handle lives is noted, until the handle ends too.
 //!
 //! A slot is used again, for the next ask of its type, once nobody has a reply handle for it: an
 //! ask then costs neither an allocation nor a place in the table.
@@ -16,12 +15,13 @@
 use std::any::Any;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::AskId;
+use super::given_up::GivenUp;
 use super::turn::Turn;
 use crate::sync::{Mutex, lock};
 
@@ -46,31 +46,29 @@ pub(crate) struct AnswerSlot<T> {
 
 struct Inner<T> {
     state: State<T>,
+    /// Which use of the slot this is.
+    generation: u32,
     /// Of the ask under way; apart from the state, which is moved about.
     terms: Terms,
 }
 
-/// How many asks were given up while their reply handles live on.
-#[derive(Debug, Default)]
-pub(super) struct GivenUp(AtomicUsize);
-
-impl GivenUp {
-    #[inline]
-    pub(super) fn is_any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
-    }
-
-    fn asker(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn reply_too(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+/// Where a slot comes from: its place in the table, how far its predecessors there have counted, and where the
+/// table notes what is given up.
+#[derive(Default)]
+pub(super) struct Origin {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+    pub(super) given_up: Arc<GivenUp>,
 }
 
 /// Takes an answer that goes elsewhere than to one who waits at this slot.
-pub(crate) type Forward<T> = Box<dyn FnOnce(T) + Send>;
+pub(super) trait Deliver<T>: Send {
+    fn is_wanted(&self) -> bool;
+    /// Hands the answer on, or gives it back.
+    fn deliver(self: Box<Self>, answer: T) -> Result<(), T>;
+}
+
+pub(super) type Forward<T> = Box<dyn Deliver<T>>;
 
 enum State<T> {
     Idle,
@@ -98,27 +96,29 @@ enum Deadline {
 /// What the table needs of a slot, whatever its type.
 pub(super) trait AnySlot: Send + Sync {
     fn index(&self) -> u32;
+    fn generation(&self) -> u32;
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
     /// Ends the wait if it is due; gives whether somebody waits on.
     fn sweep(&self, now: Instant) -> bool;
     /// Whether somebody waits.
     fn is_open(&self) -> bool;
-    /// The turn in which the answer is awaited.
-    fn turn(&self) -> Option<Turn>;
+    /// The turn in which the answer to this ask is awaited, if it still is and if it is awaited in one.
+    fn turn_of(&self, ask: AskId) -> Option<Turn>;
 }
 
 impl<T> AnswerSlot<T> {
-    fn new(index: u32, given_up: Arc<GivenUp>, state: State<T>) -> Self {
+    fn new(origin: Origin, state: State<T>) -> Self {
+        let Origin { index, generation, given_up } = origin;
         let terms = Terms { deadline: Deadline::After(Duration::ZERO), turn: None };
-        Self { index, given_up, inner: Mutex::new(Inner { state, terms }) }
+        Self { index, given_up, inner: Mutex::new(Inner { state, generation, terms }) }
     }
 
-    pub(super) fn idle(index: u32, given_up: Arc<GivenUp>) -> Self {
-        Self::new(index, given_up, State::Idle)
+    pub(super) fn idle(origin: Origin) -> Self {
+        Self::new(origin, State::Idle)
     }
 
     pub(super) fn forwarding(forward: Forward<T>) -> Self {
-        Self::new(u32::MAX, Arc::default(), State::Forwarding(forward))
+        Self::new(Origin::default(), State::Forwarding(forward))
     }
 
     #[inline]
@@ -126,13 +126,19 @@ impl<T> AnswerSlot<T> {
         self.index
     }
 
-    /// An ask begins.
+    /// An ask begins; gives its name.
     #[inline]
-    pub(super) fn open(&self, asker: &Waker, timeout: Duration, turn: Option<Turn>) {
+    pub(super) fn open(&self, asker: &Waker, timeout: Duration, turn: Option<Turn>) -> AskId {
         let asker = asker.clone();
         let mut inner = lock(&self.inner);
         inner.state = State::Open(asker);
+        inner.generation = inner.generation.wrapping_add(1);
         inner.terms = Terms { deadline: Deadline::After(timeout), turn };
+        self.name(&inner)
+    }
+
+    fn name(&self, inner: &Inner<T>) -> AskId {
+        AskId::new(self.index, inner.generation)
     }
 
     /// Leaves the answer; gives it back if the asker is gone.
@@ -152,12 +158,11 @@ impl<T> AnswerSlot<T> {
             }
             State::Forwarding(forward) => {
                 drop(inner);
-                forward(answer);
-                Ok(())
+                forward.deliver(answer)
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                self.given_up.reply_too();
+                self.given_up.remove(self.name(&inner));
                 Err(answer)
             }
         }
@@ -178,45 +183,63 @@ impl<T> AnswerSlot<T> {
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                self.given_up.reply_too();
+                self.given_up.remove(self.name(&inner));
             }
         }
     }
 
-    /// Picks up the answer, or why there is none; the slot is idle then.
+    /// Picks up the answer, or why there is none; the slot is idle then. `None`: neither is there yet.
     #[inline]
-    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<Result<T, Lost>> {
+    pub(super) fn take(&self) -> Option<Result<T, Lost>> {
         let mut inner = lock(&self.inner);
-        if let State::Open(asker) = &mut inner.state {
-            asker.clone_from(cx.waker());
-            return Poll::Pending;
+        if matches!(inner.state, State::Open(_)) {
+            return None;
         }
-        match mem::replace(&mut inner.state, State::Idle) {
-            State::Answered(answer) => Poll::Ready(Ok(answer)),
-            State::Lost(why) => Poll::Ready(Err(why)),
-            State::Idle | State::Open(_) | State::Closed | State::Forwarding(_) => {
-                Poll::Ready(Err(Lost::Dropped))
-            }
-        }
+        Some(match mem::replace(&mut inner.state, State::Idle) {
+            State::Answered(answer) => Ok(answer),
+            State::Lost(why) => Err(why),
+            State::Idle | State::Open(_) | State::Closed | State::Forwarding(_) => Err(Lost::Dropped),
+        })
     }
 
     /// The asker gave up: an answer that comes now is given back to the one who replies.
     pub(super) fn close(&self) {
-        let before = mem::replace(&mut lock(&self.inner).state, State::Closed);
+        let mut inner = lock(&self.inner);
+        let before = mem::replace(&mut inner.state, State::Closed);
         if matches!(before, State::Open(_)) {
-            self.given_up.asker();
+            self.given_up.insert(self.name(&inner));
         }
+        drop(inner);
+        drop(before);
+    }
+
+    /// Whether the asker has to wait on; it is woken when it need not.
+    pub(super) fn wait_on(&self, asker: &Waker, turn: Option<Turn>) -> bool {
+        let mut inner = lock(&self.inner);
+        let State::Open(waker) = &mut inner.state else { return false };
+        waker.clone_from(asker);
+        // The ask may have been carried from a turn to a task, or the other way.
+        inner.terms.turn = turn;
+        true
     }
 
     /// Whether an answer would be taken.
     pub(super) fn is_wanted(&self) -> bool {
-        matches!(lock(&self.inner).state, State::Open(_) | State::Forwarding(_))
+        match &lock(&self.inner).state {
+            State::Open(_) => true,
+            State::Forwarding(forward) => forward.is_wanted(),
+            State::Idle | State::Answered(_) | State::Lost(_) | State::Closed => false,
+        }
     }
 }
 
 impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
     fn index(&self) -> u32 {
         self.index
+    }
+
+    fn generation(&self) -> u32 {
+        lock(&self.inner).generation
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -236,8 +259,8 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
             Deadline::At(at) if now < at => true,
             Deadline::At(_) => {
                 let before = mem::replace(&mut inner.state, State::Lost(Lost::Expired));
+                self.given_up.insert(self.name(&inner));
                 drop(inner);
-                self.given_up.asker();
                 if let State::Open(asker) = before {
                     asker.wake();
                 }
@@ -250,9 +273,10 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         matches!(lock(&self.inner).state, State::Open(_))
     }
 
-    fn turn(&self) -> Option<Turn> {
+    fn turn_of(&self, ask: AskId) -> Option<Turn> {
         let inner = lock(&self.inner);
-        inner.terms.turn.filter(|_| matches!(inner.state, State::Open(_)))
+        let awaited = matches!(inner.state, State::Open(_)) && self.name(&inner) == ask;
+        inner.terms.turn.filter(|_| awaited)
     }
 }
 

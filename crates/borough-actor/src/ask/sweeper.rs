@@ -24,6 +24,9 @@ pub(crate) async fn run(core: Weak<Core>) {
         idle_sweeps = if left == 0 { idle_sweeps + 1 } else { 0 };
         let asks = core.asks.clone();
         drop(core);
+        if left == 0 && asks.is_closed() {
+            return;
+        }
         if idle_sweeps >= IDLE_SWEEPS && asks.sweeper_may_leave() {
             idle_sweeps = 0;
             asks.call_sweeper.notified().await;

@@ -1,7 +1,7 @@
-//! The answer slots of a system: what sweeps deadlines, and what knows whether an ask is still under way.
+//! The answer slots of a system: what sweeps deadlines, and what knows whether an ask was given up.
 //!
 //! Promise: an ask ends, by an answer, by its asker, or by its deadline, which comes never early and
-//! at most one sweep late. A message whose ask has ended is known as such.
+//! at most one sweep late. A message whose asker gave up is known as such.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,34 +10,42 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::AskId;
-use super::generations::Generations;
+use super::given_up::GivenUp;
 use super::id::SLOTS;
-use super::slot::{AnySlot, GivenUp};
+use super::slot::{AnySlot, Origin};
 use super::turn::Turn;
 use crate::id::ActorId;
 
 pub(crate) struct AskTable {
     /// Tells this table from any other there ever was in this process.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     slots: RwLock<Slots>,
-    generations: Generations,
     given_up: Arc<GivenUp>,
     /// Whether the sweeper is about; whoever opens an ask while it is not calls it.
     sweeping: AtomicBool,
-    pub(crate) call_sweeper: Notify,
+    /// Set when the system is gone: the sweeper then ends with the last ask.
+    closed: AtomicBool,
+    pub(super) call_sweeper: Notify,
 }
 
 #[derive(Default)]
 struct Slots {
-    slots: Vec<Option<Arc<dyn AnySlot>>>,
+    places: Vec<Place>,
     free: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Place {
+    slot: Option<Arc<dyn AnySlot>>,
+    /// How far the slots that were here before have counted, so that no two asks ever have one name.
+    generation: u32,
 }
 
 impl Slots {
     fn vacant(&mut self) -> Option<u32> {
         self.free.pop().or_else(|| {
-            let index = u32::try_from(self.slots.len()).ok().filter(|index| (*index as usize) < SLOTS)?;
-            self.slots.push(None);
+            let index = u32::try_from(self.places.len()).ok().filter(|index| (*index as usize) < SLOTS)?;
+            self.places.push(Place::default());
             Some(index)
         })
     }
@@ -49,53 +57,38 @@ impl AskTable {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: RwLock::default(),
-            generations: Generations::default(),
             given_up: Arc::default(),
             sweeping: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             call_sweeper: Notify::new(),
         }
     }
 
-    /// Takes in the slot that `make` makes for the place it is told; `None` if there are sixteen million.
-    pub(super) fn register<S: AnySlot + 'static>(
-        &self,
-        make: impl FnOnce(u32, Arc<GivenUp>) -> S,
-    ) -> Option<Arc<S>> {
+    /// Takes in the slot that `make` makes for its place; `None` if there are sixteen million.
+    pub(super) fn register<S: AnySlot + 'static>(&self, make: impl FnOnce(Origin) -> S) -> Option<Arc<S>> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let index = slots.vacant()?;
-        let slot = Arc::new(make(index, self.given_up.clone()));
-        slots.slots[index as usize] = Some(slot.clone());
+        let place = &mut slots.places[index as usize];
+        let slot =
+            Arc::new(make(Origin { index, generation: place.generation, given_up: self.given_up.clone() }));
+        place.slot = Some(slot.clone());
         Some(slot)
     }
 
     pub(super) fn unregister(&self, index: u32) {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.slots[index as usize].take();
+        let place = &mut slots.places[index as usize];
+        let slot = place.slot.take();
+        place.generation = slot.as_ref().map_or(place.generation, |slot| slot.generation());
         slots.free.push(index);
         drop(slots);
         drop(slot);
     }
 
-    /// The name of the ask for which a slot is about to be used.
+    /// Whether the asker gave up.
     #[inline]
-    pub(super) fn name(&self, index: u32) -> AskId {
-        AskId::new(index, self.generations.current(index))
-    }
-
-    /// The ask for which a slot was used has ended.
-    #[inline]
-    pub(super) fn ended(&self, index: u32) {
-        self.generations.advance(index);
-    }
-
-    /// Whether nobody waits for the answer any more.
-    #[inline]
-    pub(crate) fn is_over(&self, id: AskId) -> bool {
-        self.given_up.is_any() && !self.is_open(id)
-    }
-
-    fn is_open(&self, id: AskId) -> bool {
-        self.generations.current(id.slot()) == id.generation()
+    pub(crate) fn is_given_up(&self, ask: AskId) -> bool {
+        self.given_up.contains(ask)
     }
 
     /// Sees to it that the sweeper is about. To be called after a slot was opened: a sweeper that leaves
@@ -117,8 +110,7 @@ impl AskTable {
     /// The turn in which an ask is awaited, if it is under way and awaited in one.
     fn awaited_in(&self, id: AskId) -> Option<Turn> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let turn = slots.slots.get(id.slot() as usize)?.as_ref()?.turn();
-        turn.filter(|_| self.is_open(id))
+        slots.places.get(id.slot() as usize)?.slot.as_ref()?.turn_of(id)
     }
 
     /// Ends what is due. Gives how many asks are left.
@@ -136,11 +128,21 @@ impl AskTable {
         idle
     }
 
+    /// The system is gone.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.call_sweeper.notify_one();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     /// The slots there are now. Not under the lock: an asker that is woken may want it.
     fn slots(&self) -> impl Iterator<Item = Arc<dyn AnySlot>> + '_ {
         let slots: Vec<_> = {
             let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-            slots.slots.iter().flatten().cloned().collect()
+            slots.places.iter().filter_map(|place| place.slot.clone()).collect()
         };
         slots.into_iter()
     }

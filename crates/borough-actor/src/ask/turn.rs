@@ -11,8 +11,12 @@ use crate::id::ActorId;
 /// A turn under way: the actor, and the ask it is handling, if its message is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
+    /// The number of the system's ask table: ids mean nothing in another system.
+    pub(crate) system: u64,
     pub(crate) actor: ActorId,
     pub(crate) ask: Option<AskId>,
+    /// Whether the actor is to stop after the message it is handling.
+    pub(crate) is_last: bool,
 }
 
 thread_local! {
@@ -29,6 +33,12 @@ pub(crate) fn current() -> Option<Turn> {
 #[inline]
 pub(crate) fn enter(turn: Turn) -> Entered {
     Entered { before: TURN.replace(Some(turn)) }
+}
+
+/// Whether the turn this thread is running is to be its actor's last.
+#[inline]
+pub(crate) fn is_last() -> bool {
+    TURN.get().is_some_and(|turn| turn.is_last)
 }
 
 /// Says which ask the turn this thread is running handles from here on.

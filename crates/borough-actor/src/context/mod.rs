@@ -19,7 +19,7 @@ use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::adapter;
 use crate::ask::turn;
-use crate::cell::ActorCell;
+use crate::cell::{ActorCell, interrupt};
 use crate::dead_letters::DeadLetterReason;
 use crate::events::EventStream;
 use crate::fault::Fault;
@@ -201,16 +201,24 @@ impl<A: Actor> Context<A> {
         self.ending.is_some()
     }
 
-    /// Puts the message of a due timer into the empty inbox; one at a time, because its turn may cancel the next.
-    pub(crate) fn poll_timers(&mut self, cx: &mut task::Context<'_>) {
-        let Some(extras) = &mut self.extras else { return };
-        if let Some(message) = extras.timers.poll_due(cx) {
-            self.inbox.push_back(Item::Tell(message));
-        }
+    /// Whether a timer is due; if none is, sees to it that the task is woken for the next.
+    pub(crate) fn poll_timers(&mut self, cx: &mut task::Context<'_>) -> bool {
+        self.extras.as_mut().is_some_and(|extras| extras.timers.poll_due(cx))
+    }
+
+    /// The message of a due timer; one in each batch, because its turn may cancel the next, and because
+    /// messages want their turn too. It runs user code, so in the actor's turn only.
+    pub(crate) fn take_due(&mut self) -> Option<A::Msg> {
+        self.extras.as_mut()?.timers.take_due()
     }
 
     pub(crate) fn batch_begins(&mut self) {
-        self.pace.begin(self.inbox.len());
+        let messages = self.inbox.len();
+        // Without messages it is a due timer's batch.
+        self.pace.begin(messages.max(1));
+        if let Some(extras) = &mut self.extras {
+            extras.timers.batch_begins(messages > 0);
+        }
     }
 
     pub(crate) fn batch_ended(&mut self) {
@@ -261,7 +269,15 @@ impl<A: Actor> Context<A> {
     }
 
     pub(crate) fn escalated(&mut self) -> Option<Fault> {
-        self.cell.core.registry.take_escalated(self.cell.id).into_iter().next()
+        let (fault, more) = self.cell.core.registry.next_escalated(self.cell.id);
+        if more {
+            self.cell.mailbox.interrupt(interrupt::ESCALATED);
+        }
+        fault
+    }
+
+    pub(crate) fn forget_escalated(&self) {
+        while self.cell.core.registry.next_escalated(self.cell.id).1 {}
     }
 
     pub(crate) fn escalate(&self, fault: Fault) {

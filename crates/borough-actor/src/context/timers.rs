@@ -53,6 +53,18 @@ pub struct Timers<M> {
     set: u64,
     idle: Option<Idle<M>>,
     alarm: Option<Pin<Box<Sleep>>>,
+    turn: MayRing,
+}
+
+/// Which timers may ring in the batch under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MayRing {
+    /// All: no message was handled.
+    All,
+    /// Messages were handled, so the actor was not idle.
+    ButIdle,
+    /// One did already.
+    None,
 }
 
 struct Timer<M> {
@@ -75,7 +87,14 @@ struct Idle<M> {
 
 impl<M> Default for Timers<M> {
     fn default() -> Self {
-        Self { by_key: HashMap::new(), due: BTreeMap::new(), set: 0, idle: None, alarm: None }
+        Self {
+            by_key: HashMap::new(),
+            due: BTreeMap::new(),
+            set: 0,
+            idle: None,
+            alarm: None,
+            turn: MayRing::None,
+        }
     }
 }
 
@@ -149,20 +168,23 @@ impl<M> Timers<M> {
         }
     }
 
-    /// The message of one timer that is due; if none is, sees to it that the task is woken for the next.
-    pub(super) fn poll_due(&mut self, cx: &mut Context<'_>) -> Option<M> {
+    pub(super) fn batch_begins(&mut self, has_messages: bool) {
+        self.turn = if has_messages { MayRing::ButIdle } else { MayRing::All };
+    }
+
+    /// Whether a timer is due; if none is, sees to it that the task is woken for the next.
+    pub(super) fn poll_due(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
-            let next = self.next_deadline()?;
-            let now = Instant::now();
-            if next <= now {
-                return self.take_due(now);
+            let Some(next) = self.next_deadline() else { return false };
+            if next <= Instant::now() {
+                return true;
             }
             let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(next)));
             if alarm.deadline() != next {
                 alarm.as_mut().reset(next);
             }
             if alarm.as_mut().poll(cx) == Poll::Pending {
-                return None;
+                return false;
             }
             self.alarm = None;
         }
@@ -174,24 +196,37 @@ impl<M> Timers<M> {
         timer.into_iter().chain(idle).min()
     }
 
-    fn take_due(&mut self, now: Instant) -> Option<M> {
+    /// The message of one timer that is due, once in a batch.
+    ///
+    /// `make` is user code and may panic: the timer is set anew before it is called.
+    pub(super) fn take_due(&mut self) -> Option<M> {
+        let turn = std::mem::replace(&mut self.turn, MayRing::None);
+        if turn == MayRing::None {
+            return None;
+        }
+        let now = Instant::now();
         let first = self.due.first_key_value().map(|((at, _), key)| (*at, key.clone()));
-        let Some((at, key)) = first.filter(|(at, _)| *at <= now) else { return self.take_idle(now) };
-        let timer = self.by_key.remove(&key)?;
-        self.due.remove(&timer.due);
-        Some(match timer.kind {
-            Kind::Once(message) => message,
-            Kind::FixedDelay(delay, mut make) => {
-                let message = make();
-                self.insert(key, later(now, delay), Kind::FixedDelay(delay, make));
-                message
-            }
-            Kind::FixedRate(period, mut make) => {
-                let message = make();
-                self.insert(key, later(at, period), Kind::FixedRate(period, make));
-                message
-            }
-        })
+        let Some((at, key)) = first.filter(|(at, _)| *at <= now) else {
+            return if turn == MayRing::All { self.take_idle(now) } else { None };
+        };
+        self.due.pop_first();
+        if let Kind::Once(_) = self.by_key.get(&key)?.kind {
+            return match self.by_key.remove(&key)?.kind {
+                Kind::Once(message) => Some(message),
+                Kind::FixedDelay(..) | Kind::FixedRate(..) => None,
+            };
+        }
+        self.set += 1;
+        let number = self.set;
+        let timer = self.by_key.get_mut(&key)?;
+        let (next, make) = match &mut timer.kind {
+            Kind::Once(_) => return None,
+            Kind::FixedDelay(delay, make) => (later(now, *delay), make),
+            Kind::FixedRate(period, make) => (later(at, *period), make),
+        };
+        timer.due = (next, number);
+        self.due.insert(timer.due, key);
+        Some(make())
     }
 
     fn take_idle(&mut self, now: Instant) -> Option<M> {

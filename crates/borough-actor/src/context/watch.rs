@@ -39,7 +39,7 @@ impl<M> Watches<M> {
         M: Send + 'static,
     {
         self.end(target);
-        let watch = target.next_watch_id();
+        let watch = Watchable::next_watch_id();
         self.kept.insert(watch, Watch { target: target.clone(), message });
         let tell = move |terminated| {
             // Refused means: the watcher is gone, or on its way.

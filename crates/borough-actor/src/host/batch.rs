@@ -3,7 +3,8 @@
 use std::future::Future;
 
 use crate::actor::Actor;
-use crate::ask::turn::handling;
+use crate::ask::turn::{handling, is_last};
+use crate::cell::interrupt;
 use crate::context::Context;
 use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
@@ -34,15 +35,19 @@ pub(super) fn run<'a, A: Actor>(
 /// stop, or it has first to hear that a watched actor is gone.
 #[inline]
 fn next_message<A: Actor>(ctx: &mut Context<A>) -> Option<A::Msg> {
-    while !ctx.is_stopping() && !ctx.has_terminated() {
-        match ctx.inbox.pop()? {
+    while !ctx.is_stopping() && !ctx.has_terminated() && !is_asked_to_stop(ctx) {
+        let Some(item) = ctx.inbox.pop() else {
+            handling(None);
+            return ctx.take_due();
+        };
+        match item {
             Item::Tell(message) => {
                 handling(None);
                 return Some(message);
             }
             Item::Ask(message, ask) => {
                 let ask = ask.unstow();
-                if !ctx.cell.core.asks.is_over(ask) {
+                if !ctx.cell.core.asks.is_given_up(ask) {
                     handling(Some(ask));
                     return Some(message);
                 }
@@ -58,6 +63,17 @@ fn next_message<A: Actor>(ctx: &mut Context<A>) -> Option<A::Msg> {
     None
 }
 
+/// How often a batch looks whether somebody wants the actor to stop. Each look costs as much as a message: it
+/// is at the lock's cache line, which the senders want too.
+const LOOK_EVERY: usize = 16;
+
+/// Whether the actor is to stop after the message it handled. One that awaits is told as it goes on.
+#[inline]
+fn is_asked_to_stop<A: Actor>(ctx: &Context<A>) -> bool {
+    let looks = ctx.inbox.len().is_multiple_of(LOOK_EVERY);
+    is_last() || looks && ctx.cell.mailbox.is_interrupted(interrupt::ENDING)
+}
+
 /// A message whose asker is gone.
 #[cold]
 fn bury<A: Actor>(ctx: &mut Context<A>, message: A::Msg) {
@@ -69,7 +85,7 @@ fn rare_message<A: Actor>(ctx: &mut Context<A>, rare: Rare<A::Msg>) -> Option<A:
     match rare {
         Rare::Adapted(adapted) => {
             let ask = adapted.ask();
-            if ask.is_some_and(|ask| ctx.cell.core.asks.is_over(ask)) {
+            if ask.is_some_and(|ask| ctx.cell.core.asks.is_given_up(ask)) {
                 ctx.cell.bury(Item::rare(Rare::Adapted(adapted)), DeadLetterReason::AskerGone);
                 return None;
             }

@@ -18,17 +18,16 @@ pub(super) async fn begin<A: Actor, F: FnMut() -> A>(ctx: &mut Context<A>, make:
             Err(fault) => Outcome::Failed(fault),
             Ok(mut actor) => match start(&mut actor, ctx).await {
                 Outcome::Done => return Some(actor),
-                other => other,
+                other => {
+                    bury(actor, ctx);
+                    other
+                }
             },
         };
         let end = match outcome {
             Outcome::Done => continue,
             Outcome::Stop(reason) => End::Stop(reason),
-            Outcome::Failed(fault) => match answer(ctx, fault) {
-                Some(end) => end,
-                // There is nothing to resume.
-                None => End::Stop(StopReason::Fault),
-            },
+            Outcome::Failed(fault) => answer(ctx, fault, false).unwrap_or(End::Stop(StopReason::Fault)),
         };
         let reason = match end {
             End::Stop(reason) => Some(reason),
@@ -59,11 +58,18 @@ pub(super) async fn terminated<A: Actor>(actor: &mut A, ctx: &mut Context<A>) ->
     }
 }
 
+/// Drops a failed instance; should that panic, the next one follows all the same.
+fn bury<A: Actor>(actor: A, ctx: &Context<A>) {
+    if let Err(fault) = turn::run(|| drop(actor)) {
+        tracing::error!(actor = %ctx.path(), %fault, "a failed instance panicked as it was dropped");
+    }
+}
+
 /// Ends an instance, and with it the actor unless it is to be restarted.
 pub(super) async fn end<A: Actor>(mut actor: A, ctx: &mut Context<A>, end: End) -> Next {
     let reason = match end {
         End::Restart(wait) => {
-            drop(actor);
+            bury(actor, ctx);
             match rest(ctx, wait).await {
                 None => return Next::Instance,
                 Some(reason) => {
@@ -104,6 +110,8 @@ async fn rest<A: Actor>(ctx: &mut Context<A>, wait: Duration) -> Option<StopReas
     if let Some(reason) = children_gone(ctx).await {
         return Some(reason);
     }
+    // What those children escalated on their way out was the old instance's affair.
+    ctx.forget_escalated();
     let mut wait = pin!(tokio::time::sleep(wait));
     loop {
         let bits = tokio::select! {

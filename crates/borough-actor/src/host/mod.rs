@@ -101,8 +101,8 @@ fn poll_next<A: Actor>(ctx: &mut Context<A>, cx: &mut task::Context<'_>) -> Poll
         cx.waker().wake_by_ref();
         return Poll::Pending;
     }
-    if ctx.inbox.is_empty() {
-        ctx.poll_timers(cx);
+    if ctx.is_stopping() {
+        return Poll::Ready(Todo::Interrupted(interrupt::STOP));
     }
     if ctx.has_terminated() {
         return Poll::Ready(Todo::Terminated);
@@ -110,13 +110,17 @@ fn poll_next<A: Actor>(ctx: &mut Context<A>, cx: &mut task::Context<'_>) -> Poll
     if !ctx.inbox.is_empty() && !ctx.cell.mailbox.is_interrupted(interrupt::ALL) {
         return Poll::Ready(Todo::Batch);
     }
-    if ctx.inbox.is_empty() && ctx.cell.mailbox.is_parked() {
-        return Poll::Pending;
+    let taken = if ctx.cell.mailbox.is_parked() {
+        Poll::Pending
+    } else {
+        ctx.cell.mailbox.poll_take(&mut ctx.inbox, ctx.pace.batch_limit(), cx)
+    };
+    match taken {
+        Poll::Ready(Taken::Batch) => Poll::Ready(Todo::Batch),
+        Poll::Ready(Taken::Interrupted(bits)) => Poll::Ready(Todo::Interrupted(bits)),
+        Poll::Pending if ctx.poll_timers(cx) => Poll::Ready(Todo::Batch),
+        Poll::Pending => Poll::Pending,
     }
-    ctx.cell.mailbox.poll_take(&mut ctx.inbox, ctx.pace.batch_limit(), cx).map(|taken| match taken {
-        Taken::Batch => Todo::Batch,
-        Taken::Interrupted(bits) => Todo::Interrupted(bits),
-    })
 }
 
 fn interrupted<A: Actor>(ctx: &mut Context<A>, bits: u8) -> Outcome {
@@ -140,18 +144,21 @@ fn ending(bits: u8) -> Option<StopReason> {
 
 /// What an outcome means for the instance; `None`: it goes on.
 fn judge<A: Actor>(ctx: &mut Context<A>, outcome: Outcome) -> Option<End> {
-    let end = match outcome {
+    match outcome {
         Outcome::Done => None,
         Outcome::Stop(reason) => Some(End::Stop(reason)),
-        Outcome::Failed(fault) => answer(ctx, fault),
-    };
-    end.or_else(|| ctx.is_stopping().then_some(End::Stop(StopReason::Requested)))
+        Outcome::Failed(fault) => answer(ctx, fault, true),
+    }
 }
 
 /// Answers a fault as the actor's supervision says; `None`: go on with the same instance.
-fn answer<A: Actor>(ctx: &mut Context<A>, fault: Fault) -> Option<End> {
+///
+/// An instance that did not start cannot be resumed; a new one is made.
+fn answer<A: Actor>(ctx: &mut Context<A>, fault: Fault, can_resume: bool) -> Option<End> {
     // The decision is user code too; one that panics stops the actor.
     let directive = turn::run(|| ctx.supervision().decide(&fault)).unwrap_or(Directive::Stop);
+    let directive =
+        if directive == Directive::Resume && !can_resume { Directive::Restart } else { directive };
     ctx.report(&fault, directive);
     match directive {
         Directive::Resume => None,
@@ -160,6 +167,8 @@ fn answer<A: Actor>(ctx: &mut Context<A>, fault: Fault) -> Option<End> {
             ctx.escalate(fault);
             Some(End::Stop(StopReason::Fault))
         }
+        // It said that it wants to stop before it failed.
+        Directive::Restart if ctx.is_stopping() => Some(End::Stop(StopReason::Requested)),
         Directive::Restart => Some(match ctx.next_restart(fault) {
             Some(wait) => End::Restart(wait),
             None => End::Stop(StopReason::Fault),

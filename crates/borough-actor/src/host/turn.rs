@@ -39,7 +39,12 @@ impl<M> Fence<M> {
     where
         F: Future<Output = Result<(), Fault>>,
     {
-        let entered = turn::enter(Turn { actor: self.cell.id, ask: self.asked });
+        let entered = turn::enter(Turn {
+            system: self.cell.core.asks.number,
+            actor: self.cell.id,
+            ask: self.asked,
+            is_last: self.cell.mailbox.is_interrupted(interrupt::ENDING),
+        });
         let polled = catch_unwind(AssertUnwindSafe(|| code.poll(cx)));
         self.asked = entered.leave();
         let outcome = match polled {

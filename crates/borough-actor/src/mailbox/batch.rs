@@ -23,10 +23,6 @@ impl<T> Batch<T> {
         self.buffer().push_front(item);
     }
 
-    pub(crate) fn push_back(&mut self, item: T) {
-        self.buffer().push_back(item);
-    }
-
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |items| items.len())

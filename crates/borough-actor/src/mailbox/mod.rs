@@ -44,6 +44,12 @@ const CLOSED: u8 = 1 << 7;
 const PARKED: u8 = 1 << 6;
 const OWN: u8 = CLOSED | PARKED;
 
+/// What a mailbox must know of its items.
+pub(crate) trait Letter {
+    /// Whether it may be dropped for want of room.
+    fn is_expendable(&self) -> bool;
+}
+
 /// What a mailbox does with an item for which it has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhenFull {
@@ -120,7 +126,7 @@ impl<T> State<T> {
     }
 }
 
-impl<T> Mailbox<T> {
+impl<T: Letter> Mailbox<T> {
     pub(crate) fn new(capacity: NonZeroU32, when_full: WhenFull) -> Self {
         Self::with_queue(Queue::Fifo(VecDeque::new()), capacity, when_full)
     }
@@ -141,7 +147,8 @@ impl<T> Mailbox<T> {
         if !self.has_room(&state) || self.is_closed() {
             return self.push_without_room(&mut state, item);
         }
-        state.queue.push(item);
+        let rank = state.queue.rank(&item);
+        state.queue.push(item, rank);
         let reader = self.unpark(&mut state);
         drop(state);
         if let Some(reader) = reader {
@@ -189,8 +196,9 @@ impl<T> Mailbox<T> {
             WhenFull::Refuse => Err(Refusal::Refused(item)),
             WhenFull::DropNewest => Err(Refusal::Dropped(item)),
             WhenFull::DropOldest => {
-                let oldest = state.queue.displace_oldest();
-                state.queue.push(item);
+                let oldest = state.queue.displace_oldest(Letter::is_expendable);
+                let rank = state.queue.rank(&item);
+                state.queue.push(item, rank);
                 oldest.map_or(Ok(()), |oldest| Err(Refusal::Displaced(oldest)))
             }
         }
@@ -202,7 +210,8 @@ impl<T> Mailbox<T> {
         if self.is_closed() {
             return Err(item);
         }
-        state.queue.push(item);
+        let rank = state.queue.rank(&item);
+        state.queue.push(item, rank);
         let reader = self.unpark(&mut state);
         drop(state);
         reader.into_iter().for_each(Waker::wake);
@@ -213,7 +222,8 @@ impl<T> Mailbox<T> {
     pub(crate) fn push_or_wait(&self, item: T, waker: &Waker) -> Result<Option<Ticket>, Refusal<T>> {
         let mut state = lock(&self.state);
         if self.when_full == WhenFull::Wait && !self.has_room(&state) && !self.is_closed() {
-            return Ok(Some(state.rare().waiting.join(item, waker.clone())));
+            let rank = state.queue.rank(&item);
+            return Ok(Some(state.rare().waiting.join(item, rank, waker.clone())));
         }
         drop(state);
         self.push(item).map(|()| None).or_else(|refusal| match refusal {
@@ -242,6 +252,9 @@ impl<T> Mailbox<T> {
     #[inline]
     pub(crate) fn poll_take(&self, batch: &mut Batch<T>, limit: usize, cx: &mut Context<'_>) -> Poll<Taken> {
         let mut state = lock(&self.state);
+        if let Some(rare) = &mut state.rare {
+            rare.busy = None;
+        }
         if let Some(raised) = self.take_interrupts() {
             return Poll::Ready(Taken::Interrupted(raised));
         }
@@ -278,8 +291,8 @@ impl<T> Mailbox<T> {
             return wakers;
         }
         while queue.len() < self.capacity as usize {
-            let Some((item, waker)) = rare.waiting.admit() else { break };
-            queue.push(item);
+            let Some((item, rank, waker)) = rare.waiting.admit() else { break };
+            queue.push(item, rank);
             wakers.push(waker);
         }
         wakers
@@ -325,6 +338,11 @@ impl<T> Mailbox<T> {
             *busy = Some(waker.clone());
         }
         true
+    }
+
+    /// Whether the reader is busy elsewhere: it left its waker, and has not come back for items since.
+    pub(crate) fn is_busy(&self) -> bool {
+        lock(&self.state).rare.as_ref().is_some_and(|rare| rare.busy.is_some())
     }
 
     /// Lets nothing in any more and gives what was accepted and not taken. Waiting senders get

@@ -42,18 +42,27 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Where an item belongs. The user's own function may say so: to be called by the one who sends it.
     #[inline]
-    pub(crate) fn push(&mut self, item: T) {
+    pub(crate) fn rank(&self, item: &T) -> i64 {
         match self {
-            Self::Fifo(items) => items.push_back(item),
-            Self::Ranked(ranked) => ranked.push(item),
+            Self::Fifo(_) => 0,
+            Self::Ranked(ranked) => (ranked.rank)(item),
         }
     }
 
-    /// Takes the item that has waited longest; a ranked queue has no such notion and gives none.
-    pub(crate) fn displace_oldest(&mut self) -> Option<T> {
+    #[inline]
+    pub(crate) fn push(&mut self, item: T, rank: i64) {
         match self {
-            Self::Fifo(items) => items.pop_front(),
+            Self::Fifo(items) => items.push_back(item),
+            Self::Ranked(ranked) => ranked.push(item, rank),
+        }
+    }
+
+    /// Takes the item that has waited longest of those that may; a ranked queue has no such notion and gives none.
+    pub(crate) fn displace_oldest(&mut self, may: impl Fn(&T) -> bool) -> Option<T> {
+        match self {
+            Self::Fifo(items) => items.iter().position(may).and_then(|oldest| items.remove(oldest)),
             Self::Ranked(_) => None,
         }
     }
@@ -108,8 +117,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Ranked<T> {
-    fn push(&mut self, item: T) {
-        let rank = (self.rank)(&item);
+    fn push(&mut self, item: T, rank: i64) {
         self.arrived += 1;
         self.heap.push(Entry { rank, arrived: self.arrived, item });
     }

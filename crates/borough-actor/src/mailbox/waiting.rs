@@ -19,6 +19,7 @@ pub(crate) struct Waiting<T> {
 struct Sender<T> {
     ticket: Ticket,
     item: T,
+    rank: i64,
     waker: Waker,
 }
 
@@ -33,16 +34,16 @@ impl<T> Waiting<T> {
         self.senders.len()
     }
 
-    pub(crate) fn join(&mut self, item: T, waker: Waker) -> Ticket {
+    pub(crate) fn join(&mut self, item: T, rank: i64, waker: Waker) -> Ticket {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        self.senders.push_back(Sender { ticket, item, waker });
+        self.senders.push_back(Sender { ticket, item, rank, waker });
         ticket
     }
 
     /// The sender that waited longest.
-    pub(crate) fn admit(&mut self) -> Option<(T, Waker)> {
-        self.senders.pop_front().map(|sender| (sender.item, sender.waker))
+    pub(crate) fn admit(&mut self) -> Option<(T, i64, Waker)> {
+        self.senders.pop_front().map(|sender| (sender.item, sender.rank, sender.waker))
     }
 
     /// Takes a sender out of the line, with its item; `None` if it was admitted before.

@@ -29,6 +29,8 @@ use crate::system::{Core, SystemHandle};
 
 /// How long killed actors get to reach an await.
 const KILL_GRACE: Duration = Duration::from_secs(1);
+/// A timeout too long for the clock.
+const FAR_OFF: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 /// How many paths a report names.
 const NAMED_IN_REPORT: usize = 100;
 
@@ -63,6 +65,22 @@ pub enum OnShutdownError {
 impl Shutdown {
     pub(crate) fn new(phases: Vec<Phase>) -> Self {
         Self { phases, tasks: Mutex::new(Some(HashMap::new())), done: watch::Sender::new(None) }
+    }
+
+    /// There will be no shutdown, or none that ends: lets go of its tasks and of those who wait for it.
+    pub(crate) fn abandon(&self) {
+        let tasks = lock(&self.tasks).take();
+        if tasks.is_some() {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&self) {
+        self.done.send_if_modified(|done| {
+            let none = done.is_none();
+            done.get_or_insert_default();
+            none
+        });
     }
 
     fn add(&self, phase: &str, name: String, task: Task) -> Result<(), OnShutdownError> {
@@ -115,9 +133,12 @@ impl SystemHandle {
     pub fn begin_shutdown(&self) {
         let Some(tasks) = lock(&self.core().shutdown.tasks).take() else { return };
         let core = self.core().clone();
+        let unfinished = Unfinished(core.clone());
         core.runtime.clone().spawn(async move {
+            let unfinished = unfinished;
             let report = run(&core, tasks).await;
             core.shutdown.done.send_replace(Some(Arc::new(report)));
+            drop(unfinished);
         });
     }
 
@@ -130,21 +151,32 @@ impl SystemHandle {
     }
 }
 
+/// A shutdown under way. If its task goes with its runtime, those who wait for it get an empty report.
+struct Unfinished(Arc<Core>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.0.shutdown.give_up();
+    }
+}
+
 async fn run(core: &Core, mut tasks: Tasks) -> ShutdownReport {
     let mut report = ShutdownReport::default();
     for phase in &core.shutdown.phases {
         let begun = Instant::now();
-        let deadline = begun + phase.timeout;
-        let failed = run_tasks(tasks.remove(&phase.name).unwrap_or_default(), deadline).await;
-        if phase.name == ACTORS {
-            stop_actors(core, deadline, &mut report).await;
-        }
+        let deadline = begun.checked_add(phase.timeout).unwrap_or_else(|| begun + FAR_OFF);
+        let own = run_tasks(tasks.remove(&phase.name).unwrap_or_default(), deadline);
+        let failed = if phase.name == ACTORS {
+            tokio::join!(own, stop_actors(core, deadline, &mut report)).0
+        } else {
+            own.await
+        };
         for failed in &failed {
             tracing::warn!(phase = phase.name, "shutdown task {failed}");
         }
         report.phases.push(PhaseReport { name: phase.name.clone(), took: begun.elapsed(), failed });
     }
-    core.events.clear();
+    core.events.close();
     report
 }
 

@@ -29,14 +29,13 @@ pub(crate) struct Settings {
 }
 
 impl Core {
-    pub(crate) fn next_watch_id(&self) -> WatchId {
-        self.registry.next_watch_id()
+    pub(crate) fn next_watch_id() -> WatchId {
+        Registry::next_watch_id()
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // The sweeper may be asleep; called, it finds the system gone and ends.
-        self.asks.call_sweeper.notify_one();
+        self.asks.close();
     }
 }

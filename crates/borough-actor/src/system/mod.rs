@@ -225,7 +225,9 @@ impl Drop for System {
         let core = &self.handle.core;
         core.registry.close();
         core.registry.interrupt_all(interrupt::KILL);
-        core.events.clear();
+        core.events.close();
+        core.shutdown.abandon();
+        core.asks.close();
     }
 }
 

@@ -18,7 +18,6 @@ use crate::watch::{StopReason, Terminated, WatchId, Watcher};
 #[derive(Default)]
 pub(crate) struct Registry {
     places: Mutex<Places>,
-    next_watch: AtomicU64,
     emptied: Notify,
 }
 
@@ -66,7 +65,7 @@ impl Registry {
         make: impl FnOnce(ActorId, Option<Arc<str>>) -> C,
     ) -> Result<Arc<C>, Rejected> {
         let mut places = lock(&self.places);
-        if places.closed || parent.is_some_and(|parent| places.resident(parent).is_none()) {
+        if places.closed || parent.is_some_and(|parent| !places.takes_children(parent)) {
             return Err(Rejected::Closed);
         }
         let id = places.vacant();
@@ -134,6 +133,12 @@ impl Registry {
         lock(&self.places).resident(id).is_some()
     }
 
+    /// Whether the actor is in a turn that awaits something.
+    pub(crate) fn is_awaiting(&self, id: ActorId) -> bool {
+        let cell = lock(&self.places).cell(id);
+        cell.is_some_and(|cell| cell.is_awaiting())
+    }
+
     pub(crate) fn path(&self, id: ActorId) -> String {
         let cell = lock(&self.places).cell(id);
         cell.map_or_else(|| path::nameless(id), |cell| cell.path())
@@ -151,8 +156,10 @@ impl Registry {
         }
     }
 
-    pub(crate) fn next_watch_id(&self) -> WatchId {
-        WatchId(self.next_watch.fetch_add(1, Ordering::Relaxed))
+    pub(crate) fn next_watch_id() -> WatchId {
+        // One count for all systems: an actor may watch actors of several.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        WatchId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Has `watcher` told when the actor is gone; gives it back if it is.
@@ -213,13 +220,14 @@ impl Registry {
         Ok(())
     }
 
-    pub(crate) fn take_escalated(&self, id: ActorId) -> Vec<Fault> {
+    /// The oldest fault a child has handed up, and whether there are more.
+    pub(crate) fn next_escalated(&self, id: ActorId) -> (Option<Fault>, bool) {
         let mut places = lock(&self.places);
-        places
-            .resident(id)
-            .and_then(|resident| resident.bonds.as_mut())
-            .map(|bonds| std::mem::take(&mut bonds.escalated))
-            .unwrap_or_default()
+        let Some(bonds) = places.resident(id).and_then(|resident| resident.bonds.as_mut()) else {
+            return (None, false);
+        };
+        let fault = (!bonds.escalated.is_empty()).then(|| bonds.escalated.remove(0));
+        (fault, !bonds.escalated.is_empty())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -292,6 +300,12 @@ impl Places {
     fn resident(&mut self, id: ActorId) -> Option<&mut Resident> {
         let current = self.generations.get(id.place as usize) == Some(&id.generation);
         self.residents.get_mut(id.place as usize)?.as_mut().filter(|_| current)
+    }
+
+    /// Whether the actor lives and does not wait for its children to be gone.
+    fn takes_children(&mut self, id: ActorId) -> bool {
+        self.resident(id)
+            .is_some_and(|resident| resident.bonds.as_ref().is_none_or(|bonds| !bonds.awaits_children))
     }
 
     fn bonds(&mut self, id: ActorId) -> Option<&mut Bonds> {

@@ -14,7 +14,7 @@ use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, advance};
 
 use crate::support::eventually;
-use crate::worker::{Held, Log, Work, Worker, hold, poll_once};
+use crate::worker::{Held, Log, Work, Worker, hold, pass, poll_once, soon};
 
 /// How much later than its timeout an ask may end: two sweeps, and the grain of tokio's clock.
 const LATE: Duration = Duration::from_millis(23);
@@ -74,7 +74,7 @@ async fn timeouts_come_in_time_after_the_sweeper_has_gone_to_rest() {
     let system = System::new("test").unwrap();
     let worker = system.spawn(Worker::default);
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_secs(10)).await;
+        pass(Duration::from_secs(10)).await;
         let begun = Instant::now();
         worker.ask(Work::Keep).timeout(Duration::from_millis(500)).await.unwrap_err();
         let took = begun.elapsed();
@@ -117,7 +117,7 @@ async fn an_actor_that_is_gone_fails_the_ask_at_once() {
     let system = System::new("test").unwrap();
     let worker = named_worker(&system);
     worker.stop();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     let begun = Instant::now();
     let error = worker.ask(|reply| Work::Echo(1, reply)).await.unwrap_err();
     assert_eq!(error, AskError::Stopped { path: worker_path() });
@@ -201,11 +201,11 @@ async fn the_time_spent_waiting_for_room_counts() {
     let worker = system.actor(Worker::default).mailbox(MailboxKind::bounded(1)).spawn().unwrap();
     let held = hold(&worker).await;
     worker.try_tell(Work::Note(1)).unwrap();
-    let timeout = Duration::from_millis(1000);
+    let timeout = Duration::from_secs(1);
     let begun = Instant::now();
     let mut ask = worker.ask(Work::Keep).timeout(timeout);
     assert!(poll_once(&mut ask).is_pending());
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    pass(Duration::from_millis(700)).await;
     held.release();
     let error = ask.await.unwrap_err();
     let took = begun.elapsed();
@@ -254,7 +254,7 @@ async fn an_answer_after_the_timeout_is_given_back() {
     let system = System::new("test").unwrap();
     let (clerk, mut replies) = clerk(&system);
     clerk.ask(|reply| reply).timeout(Duration::from_millis(50)).await.unwrap_err();
-    let late = replies.recv().await.unwrap();
+    let late = soon(replies.recv()).await.unwrap();
     assert!(!late.is_wanted());
     assert_eq!(late.try_send(7), Err(7));
 }
@@ -265,7 +265,7 @@ async fn an_answer_to_an_ask_that_was_dropped_is_given_back() {
     let (clerk, mut replies) = clerk(&system);
     let mut ask = clerk.ask(|reply| reply);
     assert!(poll_once(&mut ask).is_pending());
-    let reply = replies.recv().await.unwrap();
+    let reply = soon(replies.recv()).await.unwrap();
     assert!(reply.is_wanted());
     drop(ask);
     assert!(!reply.is_wanted());
@@ -278,11 +278,11 @@ async fn a_late_answer_does_not_reach_the_next_ask() {
     let (clerk, mut replies) = clerk(&system);
     let mut first = clerk.ask(|reply| reply);
     assert!(poll_once(&mut first).is_pending());
-    let late = replies.recv().await.unwrap();
+    let late = soon(replies.recv()).await.unwrap();
     drop(first);
     let mut second = clerk.ask(|reply| reply);
     assert!(poll_once(&mut second).is_pending());
-    let reply = replies.recv().await.unwrap();
+    let reply = soon(replies.recv()).await.unwrap();
     assert_eq!(late.try_send(1), Err(1));
     assert!(poll_once(&mut second).is_pending());
     reply.send(2);
@@ -379,7 +379,7 @@ async fn an_answer_to_an_actor_that_is_gone_is_a_dead_letter() {
     let taker = system.spawn(Taker::with(&Log::default()));
     let reply = Reply::to_actor(adapter_of(&taker).await);
     taker.stop();
-    taker.stopped().await;
+    soon(taker.stopped()).await;
     reply.send(5);
     assert_eq!(system.dead_letters().count(DeadLetterReason::Stopped), 1);
 }
@@ -429,7 +429,7 @@ async fn an_adapted_reply_knows_whether_it_is_wanted() {
     let (clerk, mut replies) = clerk(&system);
     let mut ask = clerk.ask(|reply: Reply<String>| reply.adapt(|n: u64| n.to_string()));
     assert!(poll_once(&mut ask).is_pending());
-    let reply = replies.recv().await.unwrap();
+    let reply = soon(replies.recv()).await.unwrap();
     assert!(reply.is_wanted());
     drop(ask);
     assert!(!reply.is_wanted(), "the asker gave up");
@@ -535,7 +535,7 @@ async fn an_adapter_gives_the_foreign_message_back() {
     assert!(poll_once(&mut waiting).is_pending());
     taker.stop();
     release.send(()).unwrap();
-    assert!(matches!(waiting.await, Err(TellError::Stopped(3))));
+    assert!(matches!(soon(waiting).await, Err(TellError::Stopped(3))));
     assert!(matches!(adapter.tell(4).await, Err(TellError::Stopped(4))));
 }
 
@@ -570,7 +570,7 @@ async fn ask_all(worker: &ActorRef<Work>, tasks: u64, count: u64) {
             }
         });
     }
-    while let Some(task) = asking.join_next().await {
+    while let Some(task) = soon(asking.join_next()).await {
         task.unwrap();
     }
 }
@@ -612,7 +612,7 @@ async fn an_answer_is_not_lost_on_an_asker_that_looks_while_it_is_let_in() {
             }
         });
     }
-    while let Some(asker) = askers.join_next().await {
+    while let Some(asker) = soon(askers.join_next()).await {
         asker.unwrap();
     }
 }
@@ -656,7 +656,7 @@ async fn asks_for_answers_of_several_types_do_not_get_in_each_others_way() {
             }
         });
     }
-    while let Some(asker) = askers.join_next().await {
+    while let Some(asker) = soon(askers.join_next()).await {
         asker.unwrap();
     }
 }
@@ -718,7 +718,7 @@ async fn an_ask_after_the_system_was_dropped_fails_at_once() {
     let worker = named_worker(&system);
     worker.ask(|reply| Work::Echo(1, reply)).await.unwrap();
     drop(system);
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     let begun = Instant::now();
     let error = worker.ask(|reply| Work::Echo(2, reply)).await.unwrap_err();
     assert_eq!(error, AskError::Stopped { path: worker_path() });

@@ -1,6 +1,5 @@
 //! A13: asks that wait for each other in a circle fail at once, and no other ask does.
 
-use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use borough_actor::{Actor, ActorRef, AskError, Context, Fault, Reply, System};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::worker::{Work, Worker, hold, poll_once};
+use crate::worker::{Work, Worker, hold, poll_once, soon};
 
 /// What a visit gives: how many actors it called at, or why one of them could not ask the next.
 type Outcome = Result<u32, AskError>;
@@ -41,8 +40,8 @@ async fn visit(mut route: Vec<ActorRef<Visit>>) -> Outcome {
     ask_along(next, route).await.map(|calls| calls + 1)
 }
 
-fn ask_along(next: ActorRef<Visit>, rest: Vec<ActorRef<Visit>>) -> impl Future<Output = Outcome> + Send {
-    async move { next.ask(|reply| Visit::Along(rest, reply)).await? }
+async fn ask_along(next: ActorRef<Visit>, rest: Vec<ActorRef<Visit>>) -> Outcome {
+    next.ask(|reply| Visit::Along(rest, reply)).await?
 }
 
 impl Actor for Stop {
@@ -167,7 +166,7 @@ async fn an_actor_that_asks_itself_as_it_starts_fails_at_once() {
     let system = System::new("test").unwrap();
     let (tell, mut errors) = mpsc::unbounded_channel();
     let eager = system.actor(move || Eager(tell.clone())).name("eager").spawn().unwrap();
-    assert!(matches!(errors.recv().await, Some(AskError::Cycle { .. })));
+    assert!(matches!(soon(errors.recv()).await, Some(AskError::Cycle { .. })));
     assert_eq!(eager.ask(|reply| reply).await, Ok(()));
 }
 
@@ -246,21 +245,21 @@ async fn an_actor_of_another_system_is_another_actor_whatever_its_id() {
 #[tokio::test(start_paused = true)]
 async fn an_ask_of_another_system_is_another_ask_whatever_its_place() {
     let systems = [System::new("one").unwrap(), System::new("two").unwrap()];
-    // In system two `busy` keeps `asked` waiting, by the second ask of that system.
+    // In system two `busy` keeps `target` waiting, by the second ask of that system.
     let busy = systems[1].spawn(Worker::default);
     let held = hold(&busy).await;
-    let asked = systems[1].spawn(Stop::default);
-    let mut waits = asked.ask(|reply| Visit::Echo(busy.clone(), reply));
+    let target = systems[1].spawn(Stop::default);
+    let mut waits = target.ask(|reply| Visit::Echo(busy.clone(), reply));
     assert!(poll_once(&mut waits).is_pending());
     tokio::task::yield_now().await;
 
-    // In system one `asker` handles the second ask too, and asks `asked`, which is free once it has its answer.
+    // In system one `asker` handles the second ask too, and asks `target`, which is free once it has its answer.
     let asker = systems[0].spawn(Stop::default);
     let keeper = systems[0].spawn(Worker::default);
     let mut first = keeper.ask(Work::Keep);
     assert!(poll_once(&mut first).is_pending());
-    assert_ne!(asker.id(), asked.id());
-    let mut second = asker.ask(|reply| Visit::Along(vec![asked.clone()], reply));
+    assert_ne!(asker.id(), target.id());
+    let mut second = asker.ask(|reply| Visit::Along(vec![target.clone()], reply));
     assert!(poll_once(&mut second).is_pending());
     tokio::task::yield_now().await;
     held.release();

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
 use crate::support::eventually;
-use crate::worker::{Load, Log, Work, Worker, hold, poll_once};
+use crate::worker::{Load, Log, Work, Worker, hold, pass, poll_once, soon};
 
 #[tokio::test]
 async fn a_tell_dropped_while_it_waits_is_withdrawn() {
@@ -119,8 +119,8 @@ async fn waiting_for_an_end_can_be_given_up_and_begun_again() {
     let mut other = worker.stopped();
     assert!(poll_once(&mut other).is_pending());
     worker.stop();
-    assert_eq!(worker.stopped().await.id, worker.id());
-    assert_eq!(other.await.reason, Some(StopReason::Requested));
+    assert_eq!(soon(worker.stopped()).await.id, worker.id());
+    assert_eq!(soon(other).await.reason, Some(StopReason::Requested));
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn no_event_is_lost_with_a_next_that_is_given_up() {
                 event = events.next() => event,
             }
         });
-        assert_eq!(waiting.await, Ok(None), "nothing was published yet");
+        assert_eq!(soon(waiting).await, Ok(None), "nothing was published yet");
         system.events().publish(n);
         assert_eq!(events.next().await, Some(n));
     }
@@ -150,13 +150,13 @@ async fn a_shutdown_goes_on_when_nobody_waits_for_it() {
     let (done, is_done) = oneshot::channel();
     system
         .on_shutdown("release", "say so", move || async move {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            pass(Duration::from_secs(1)).await;
             done.send(()).unwrap();
         })
         .unwrap();
     let begun = Instant::now();
     assert!(poll_once(&mut Box::pin(system.shutdown())).is_pending());
-    is_done.await.unwrap();
+    soon(is_done).await.unwrap();
     assert!(worker.is_stopped());
     let report = system.shutdown().await;
     assert!(report.is_clean());
@@ -172,6 +172,6 @@ async fn waiting_for_a_shutdown_can_be_given_up_and_begins_none() {
     let mut other = Box::pin(system.terminated());
     assert!(poll_once(&mut other).is_pending());
     system.begin_shutdown();
-    assert!(other.await.is_clean());
+    assert!(soon(other).await.is_clean());
     assert!(system.terminated().await.is_clean(), "also for one who comes late");
 }

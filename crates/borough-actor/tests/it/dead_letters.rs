@@ -1,6 +1,8 @@
 //! A9: every message that reaches no handler is counted by reason, and told to whoever listens.
 
 use std::any::type_name;
+use std::env;
+use std::process::Command;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use borough_actor::{
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::support::eventually;
-use crate::worker::{Log, Work, Worker, hold, poll_once};
+use crate::worker::{Log, Work, Worker, hold, poll_once, soon};
 
 /// The counts by reason, in the order of [`DeadLetterReason::ALL`].
 fn counts(system: &System) -> [u64; 4] {
@@ -35,7 +37,7 @@ async fn a_message_to_an_actor_that_is_gone_is_counted_as_stopped() {
     let system = System::new("test").unwrap();
     let worker = named_worker(&system, MailboxKind::default());
     worker.stop();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     let mut letters = system.events().subscribe::<DeadLetter>();
     worker.tell(Work::Note(1)).await.unwrap_err();
     worker.try_tell(Work::Note(2)).unwrap_err();
@@ -59,7 +61,7 @@ async fn what_waits_when_an_actor_stops_is_counted_as_unhandled() {
     let mut letters = system.events().subscribe::<DeadLetter>();
     worker.stop();
     held.release();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     assert_eq!(counts(&system), [0, 10, 0, 0]);
     for _ in 0..10 {
         let letter = published(&mut letters);
@@ -88,7 +90,7 @@ async fn what_a_quick_actor_has_in_hand_when_it_is_stopped_is_unhandled_too() {
     let second = second.await;
     worker.stop();
     second.release();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     assert_eq!(log.len(), 5000, "it stops after the message it is handling");
     assert_eq!(counts(&system), [0, 50, 0, 0]);
 }
@@ -111,7 +113,7 @@ async fn what_is_stashed_when_an_actor_stops_is_counted_as_unhandled() {
     for n in [1, 2, 3, 0] {
         hoarder.tell(n).await.unwrap();
     }
-    hoarder.stopped().await;
+    soon(hoarder.stopped()).await;
     assert_eq!(counts(&system), [0, 3, 0, 0]);
 }
 
@@ -160,7 +162,7 @@ async fn what_waits_when_the_system_is_dropped_is_counted_as_unhandled() {
     }
     let handle = system.handle();
     drop(system);
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     assert_eq!(handle.dead_letters().count(DeadLetterReason::Unhandled), 5);
 }
 
@@ -200,10 +202,10 @@ async fn a_dead_letter_sent_through_an_adapter_is_counted_once() {
     }
     let system = System::new("test").unwrap();
     let adapted = system.spawn(|| Adapted);
-    let adapter = adapted.ask(Adapting::Adapter).await.unwrap();
+    let address = adapted.ask(Adapting::Adapter).await.unwrap();
     adapted.stop();
-    adapted.stopped().await;
-    assert_eq!(adapter.tell(5).await.unwrap_err().into_message(), 5);
+    soon(adapted.stopped()).await;
+    assert_eq!(address.tell(5).await.unwrap_err().into_message(), 5);
     assert_eq!(counts(&system), [1, 0, 0, 0]);
 }
 
@@ -231,9 +233,9 @@ async fn an_actor_can_listen_to_dead_letters() {
     system.events().subscribe_actor(&undertaker);
     let worker = named_worker(&system, MailboxKind::default());
     worker.stop();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     worker.tell(Work::Note(1)).await.unwrap_err();
-    let letter = letters.recv().await.unwrap();
+    let letter = soon(letters.recv()).await.unwrap();
     assert_eq!(letter.recipient, "/worker");
     assert_eq!(letter.reason, DeadLetterReason::Stopped);
 }
@@ -250,4 +252,37 @@ async fn the_log_of_dead_letters_does_not_slow_their_count() {
     });
     counted.await.unwrap();
     assert_eq!(counts(&system), [0, 0, 99_999, 0]);
+}
+
+/// Fails by a stack overflow, which would end all other tests too: so it runs in a process of its own.
+#[test]
+fn a_listener_that_is_full_does_not_hear_of_its_own_dead_letters_without_end() {
+    const NAME: &str =
+        "dead_letters::a_listener_that_is_full_does_not_hear_of_its_own_dead_letters_without_end";
+    const CHILD: &str = "BOROUGH_TEST_CHILD";
+    if env::var_os(CHILD).is_some() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        return runtime.block_on(a_full_listener());
+    }
+    let child =
+        Command::new(env::current_exe().unwrap()).args([NAME, "--exact"]).env(CHILD, "1").output().unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+}
+
+async fn a_full_listener() {
+    let system = System::new("test").unwrap();
+    let (heard, _letters) = mpsc::unbounded_channel();
+    let permits = Arc::new(Semaphore::new(0));
+    let make = move || Undertaker { permits: permits.clone(), heard: heard.clone() };
+    let undertaker = system.actor(make).mailbox(MailboxKind::bounded(1)).spawn().unwrap();
+    system.events().subscribe_actor(&undertaker);
+    let worker = named_worker(&system, MailboxKind::default());
+    worker.stop();
+    soon(worker.stopped()).await;
+    for n in 0..10 {
+        worker.tell(Work::Note(n)).await.unwrap_err();
+    }
+    assert_eq!(system.dead_letters().count(DeadLetterReason::Stopped), 10);
+    let overflown = system.dead_letters().count(DeadLetterReason::Overflow);
+    assert!(overflown <= 10, "{overflown} letters about letters");
 }

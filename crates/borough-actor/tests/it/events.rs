@@ -6,7 +6,7 @@ use std::time::Duration;
 use borough_actor::{Actor, ActorRef, Context, DeadLetterReason, Fault, MailboxKind, Reply, System};
 
 use crate::support::eventually;
-use crate::worker::{Log, poll_once};
+use crate::worker::{Log, poll_once, soon};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Rained(u64);
@@ -38,9 +38,9 @@ async fn a_subscriber_hears_the_events_of_its_type_in_order() {
     system.events().publish(Rained(1));
     system.events().publish(Snowed("much"));
     system.events().publish(Rained(2));
-    assert_eq!(rain.next().await, Some(Rained(1)));
-    assert_eq!(rain.next().await, Some(Rained(2)));
-    assert_eq!(snow.next().await, Some(Snowed("much")));
+    assert_eq!(soon(rain.next()).await, Some(Rained(1)));
+    assert_eq!(soon(rain.next()).await, Some(Rained(2)));
+    assert_eq!(soon(snow.next()).await, Some(Snowed("much")));
     assert!(poll_once(&mut Box::pin(rain.next())).is_pending());
     assert_eq!(rain.lost(), 0);
 }
@@ -53,8 +53,8 @@ async fn every_subscriber_hears_every_event_from_its_subscription_on() {
     system.events().publish(Rained(1));
     let mut late = system.events().subscribe::<Rained>();
     system.events().publish(Rained(2));
-    assert_eq!((early.next().await, early.next().await), (Some(Rained(1)), Some(Rained(2))));
-    assert_eq!(late.next().await, Some(Rained(2)));
+    assert_eq!((soon(early.next()).await, soon(early.next()).await), (Some(Rained(1)), Some(Rained(2))));
+    assert_eq!(soon(late.next()).await, Some(Rained(2)));
 }
 
 #[tokio::test]
@@ -124,10 +124,10 @@ async fn a_subscriber_that_lags_loses_the_oldest_and_learns_how_many() {
     for n in 0..1500 {
         system.events().publish(Rained(n));
     }
-    assert_eq!(rain.next().await, Some(Rained(1500 - 1024)));
+    assert_eq!(soon(rain.next()).await, Some(Rained(1500 - 1024)));
     assert_eq!(rain.lost(), 1500 - 1024);
     for n in 1500 - 1024 + 1..1500 {
-        assert_eq!(rain.next().await, Some(Rained(n)));
+        assert_eq!(soon(rain.next()).await, Some(Rained(n)));
     }
     assert_eq!(rain.lost(), 1500 - 1024);
 }
@@ -139,7 +139,7 @@ async fn a_subscriber_that_lags_holds_up_no_other() {
     let mut keen = system.events().subscribe::<Rained>();
     for n in 0..3000 {
         system.events().publish(Rained(n));
-        assert_eq!(keen.next().await, Some(Rained(n)));
+        assert_eq!(soon(keen.next()).await, Some(Rained(n)));
     }
     assert_eq!(keen.lost(), 0);
 }
@@ -160,7 +160,7 @@ async fn an_actor_that_is_gone_is_unsubscribed() {
     let ear = system.spawn(|| Ear);
     system.events().subscribe_actor(&ear);
     ear.stop();
-    ear.stopped().await;
+    soon(ear.stopped()).await;
     let trace = Arc::new(());
     for _ in 0..10 {
         system.events().publish(Traced(trace.clone()));
@@ -188,7 +188,7 @@ async fn publishing_does_not_wait_for_an_actor_that_is_full() {
         system.events().publish(Never);
     }
     for _ in 0..10 {
-        assert!(beside.next().await.is_some());
+        assert!(soon(beside.next()).await.is_some());
     }
     let overflown = system.dead_letters().count(DeadLetterReason::Overflow);
     assert!((7..=8).contains(&overflown), "two wait, one may be in its turn: {overflown}");
@@ -200,8 +200,8 @@ async fn a_subscription_ends_after_the_last_event_of_its_system() {
     let mut rain = system.events().subscribe::<Rained>();
     system.events().publish(Rained(1));
     system.shutdown().await;
-    assert_eq!(rain.next().await, Some(Rained(1)));
-    assert_eq!(rain.next().await, None);
+    assert_eq!(soon(rain.next()).await, Some(Rained(1)));
+    assert_eq!(soon(rain.next()).await, None);
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn a_subscription_ends_when_its_system_is_dropped() {
     let mut rain = system.events().subscribe::<Rained>();
     let handle = system.handle();
     drop(system);
-    assert_eq!(rain.next().await, None);
+    assert_eq!(soon(rain.next()).await, None);
     handle.events().publish(Rained(1));
 }
 
@@ -247,7 +247,7 @@ async fn an_actor_of_another_system_that_is_gone_takes_no_other_subscriber_along
     systems[0].events().subscribe_actor(&gauges[0]);
     systems[0].events().subscribe_actor(&gauges[1]);
     gauges[1].stop();
-    gauges[1].stopped().await;
+    soon(gauges[1].stopped()).await;
     systems[0].events().publish(Rained(1));
     systems[0].events().publish(Rained(2));
     gauges[0].tell(Rained(3)).await.unwrap();

@@ -11,7 +11,7 @@ use borough_actor::{
 use tokio::task::JoinSet;
 
 use crate::support::eventually;
-use crate::worker::{Held, Log, Work, Worker, hold, poll_once};
+use crate::worker::{Held, Log, Work, Worker, hold, poll_once, soon};
 
 /// A worker with this mailbox that is in a turn, so that what is sent to it waits.
 async fn busy(system: &System, kind: MailboxKind<Work>) -> (ActorRef<Work>, Log, Held) {
@@ -130,6 +130,20 @@ async fn an_ask_that_is_dropped_as_the_newest_fails_at_once() {
 }
 
 #[tokio::test]
+async fn a_mailbox_that_drops_keeps_its_bound_while_the_end_the_actor_was_told_of_waits_in_it() {
+    let system = System::new("test").unwrap();
+    let (worker, _, held) = busy(&system, MailboxKind::dropping_oldest(2)).await;
+    worker.stop_when_drained();
+    for n in 0..10_000 {
+        worker.tell(Work::Note(n)).await.unwrap();
+    }
+    let kept = 10_000 - system.dead_letters().count(DeadLetterReason::Overflow);
+    assert!(kept <= 2, "{kept} messages wait");
+    held.release();
+    soon(worker.stopped()).await;
+}
+
+#[tokio::test]
 async fn an_unbounded_mailbox_takes_everything_in_order() {
     let system = System::new("test").unwrap();
     let (worker, log, held) = busy(&system, MailboxKind::unbounded()).await;
@@ -194,7 +208,7 @@ async fn senders_wait_for_room_in_a_priority_mailbox() {
     let mut third = worker.tell(Work::Note(30));
     assert!(poll_once(&mut third).is_pending());
     held.release();
-    third.await.unwrap();
+    soon(third).await.unwrap();
     eventually("all are handled", || log.len() == 3).await;
 }
 
@@ -279,7 +293,7 @@ async fn no_more_messages_are_in_memory_than_the_capacity_and_a_quarter_of_it() 
             }
         });
     }
-    senders.join_all().await;
+    soon(senders.join_all()).await;
     let most = census.most.load(Ordering::SeqCst);
     let bound = (CAPACITY + CAPACITY / 4) as usize;
     assert!(most <= bound + SENDERS, "{most} at a time, beside one in the hands of each sender");

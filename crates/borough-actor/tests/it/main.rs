@@ -1,5 +1,7 @@
 //! The behaviour of local actors, seen through the public interface.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
 mod ask;
 mod ask_cycles;
 mod behaviour;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use borough_actor::{Actor, Context, Fault, Reply};
 
 /// Waits until `condition` holds; panics with `what` after ten seconds.
-pub async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let waited = tokio::time::timeout(Duration::from_secs(10), async {
         while !condition() {
             tokio::task::yield_now().await;
@@ -15,14 +15,14 @@ pub async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// What may be said to a [`Recorder`].
-pub enum Record {
+pub(crate) enum Record {
     Note(u64),
     Notes(Reply<Vec<u64>>),
 }
 
 /// Keeps every number it is sent, in order.
 #[derive(Default)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     notes: Vec<u64>,
 }
 

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::support::{Record, Recorder, eventually};
-use crate::worker::{Load, Log, Work, Worker, hold, poll_once};
+use crate::worker::{Load, Log, Work, Worker, hold, poll_once, soon};
 
 /// Numbers of one sender: far from those of any other.
 fn numbered(sender: u64, n: u64) -> u64 {
@@ -50,7 +50,7 @@ async fn the_order_of_each_of_many_senders_is_kept() {
             }
         });
     }
-    senders.join_all().await;
+    soon(senders.join_all()).await;
     let seen = by_sender(&recorder.ask(Record::Notes).await.unwrap());
     assert_eq!(seen.len(), 8);
     for (sender, notes) in seen {
@@ -70,7 +70,7 @@ async fn a_tell_to_a_full_mailbox_waits_until_there_is_room() {
     let mut third = worker.tell(Work::Note(3));
     assert!(poll_once(&mut third).is_pending());
     held.release();
-    third.await.unwrap();
+    soon(third).await.unwrap();
     eventually("all three are handled", || log.taken() == [1, 2, 3]).await;
 }
 
@@ -85,7 +85,7 @@ async fn a_tell_that_waits_in_line_gets_its_message_back_when_the_actor_stops() 
 
     worker.stop();
     held.release();
-    let refused = waiting.await.unwrap_err();
+    let refused = soon(waiting).await.unwrap_err();
     assert!(matches!(refused, TellError::Stopped(Work::Note(2))));
 }
 
@@ -119,7 +119,7 @@ async fn try_tell_gives_the_message_back_when_the_actor_is_gone() {
     let system = System::new("test").unwrap();
     let worker = system.spawn(Worker::default);
     worker.stop();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     let refused = worker.try_tell(Work::Note(1)).unwrap_err();
     assert!(matches!(refused, TryTellError::Stopped(Work::Note(1))));
 }
@@ -168,7 +168,7 @@ async fn a_blocking_tell_that_waits_gets_its_message_back_when_the_actor_stops()
     };
     worker.stop();
     held.release();
-    assert!(matches!(blocked.await.unwrap(), Err(Work::Note(2))));
+    assert!(matches!(soon(blocked).await.unwrap(), Err(Work::Note(2))));
 }
 
 #[tokio::test]
@@ -188,7 +188,9 @@ async fn every_message_is_dropped_exactly_once_whatever_becomes_of_it() {
         worker.tell(carry(n)).await.unwrap(); // in the queue when the actor stops
     }
     let mut waiting: Vec<_> = (12..16).map(|n| worker.tell(carry(n))).collect();
-    waiting.iter_mut().for_each(|tell| assert!(poll_once(tell).is_pending()));
+    for tell in &mut waiting {
+        assert!(poll_once(tell).is_pending());
+    }
     waiting.truncate(2); // two withdrawn, two in line when the actor stops
     let refused: Vec<_> = (16..20).map(|n| worker.try_tell(carry(n)).unwrap_err()).collect();
     assert_eq!(load.dropped(), 4 + 2, "the others are in the mailbox, in line, or given back");
@@ -197,9 +199,9 @@ async fn every_message_is_dropped_exactly_once_whatever_becomes_of_it() {
 
     worker.stop();
     held.release();
-    worker.stopped().await;
+    soon(worker.stopped()).await;
     for tell in waiting {
-        drop(tell.await.unwrap_err());
+        drop(soon(tell).await.unwrap_err());
     }
     for n in 20..24 {
         drop(worker.tell(carry(n)).await.unwrap_err());
@@ -221,7 +223,9 @@ async fn of_a_hundred_waiting_senders_those_not_cancelled_enter_in_line() {
     let mut line: Vec<_> = (0..100)
         .map(|n| (n, worker.tell(Work::Carry(n, load.parcel(usize::try_from(n).unwrap())))))
         .collect();
-    line.iter_mut().for_each(|(_, tell)| assert!(poll_once(tell).is_pending()));
+    for (_, tell) in &mut line {
+        assert!(poll_once(tell).is_pending());
+    }
 
     let cancelled = |n: u64| n.is_multiple_of(3) || (40..60).contains(&n) || n == 98;
     line.retain(|(n, _)| !cancelled(*n));
@@ -231,7 +235,7 @@ async fn of_a_hundred_waiting_senders_those_not_cancelled_enter_in_line() {
     held.release();
     // Awaited from the back: the order is that of the line, not that of the awaits.
     for (_, tell) in line.into_iter().rev() {
-        tell.await.unwrap();
+        soon(tell).await.unwrap();
     }
     let arrive: Vec<_> = (1000..1004).chain((0..100).filter(|n| !cancelled(*n))).collect();
     eventually("all that are left are handled", || log.len() >= arrive.len()).await;
@@ -257,7 +261,7 @@ async fn senders_cancelled_while_others_are_admitted_hold_up_nobody() {
             sender.abort();
         }
     }
-    while let Some(sent) = senders.join_next().await {
+    while let Some(sent) = soon(senders.join_next()).await {
         assert!(sent.is_ok() || sent.unwrap_err().is_cancelled());
     }
     eventually("every message is dropped", || load.dropped() >= 4000).await;
@@ -290,7 +294,7 @@ async fn a_million_messages_to_a_stopped_actor_come_back_and_cost_no_memory() {
     let system = System::new("test").unwrap();
     let sink = system.spawn(|| Sink);
     sink.stop();
-    sink.stopped().await;
+    soon(sink.stopped()).await;
     let before = resident();
     for n in 0..1_000_000 {
         match sink.tell([n; 32]).await {

@@ -5,9 +5,11 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::Duration;
 
 use borough_actor::{Actor, ActorRef, Context, Fault, Reply};
 use tokio::sync::oneshot;
+use tokio::time::{Instant, advance, timeout};
 
 /// What may be said to a [`Worker`].
 pub(crate) enum Work {
@@ -104,8 +106,8 @@ impl Held {
 pub(crate) async fn hold(worker: &ActorRef<Work>) -> Held {
     let (begun, has_begun) = oneshot::channel();
     let (release, released) = oneshot::channel();
-    worker.tell(Work::Hold(begun, released)).await.unwrap();
-    has_begun.await.unwrap();
+    soon(worker.tell(Work::Hold(begun, released))).await.unwrap();
+    soon(has_begun).await.unwrap();
     Held(release)
 }
 
@@ -147,4 +149,18 @@ impl Drop for Parcel {
 /// Polls once, with a waker nobody listens to: whoever awaits later polls anew.
 pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut TaskContext::from_waker(Waker::noop()))
+}
+
+/// Awaits what must come soon; panics after ten seconds.
+pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
+    timeout(Duration::from_secs(10), future).await.expect("within ten seconds")
+}
+
+/// Lets simulated time pass in steps as small as a sweep of the asks.
+pub(crate) async fn pass(time: Duration) {
+    let step = Duration::from_millis(10);
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        advance(step).await;
+    }
 }

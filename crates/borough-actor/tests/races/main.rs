@@ -5,7 +5,7 @@
 //! A lost wake-up shows as a deadlock, which shuttle finds.
 
 #![allow(dead_code, reason = "the mailbox is taken in whole, and not all of it is raced")]
-#![allow(unreachable_pub, reason = "as above")]
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
 #[path = "../../src/mailbox/mod.rs"]
 mod mailbox;
@@ -24,12 +24,18 @@ mod sync {
 use std::future::poll_fn;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use shuttle::future::block_on;
 use shuttle::thread;
 
-use self::mailbox::{Batch, Mailbox, Refusal, Taken, Ticket, WhenFull};
+use self::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
+
+impl Letter for u32 {
+    fn is_expendable(&self) -> bool {
+        true
+    }
+}
 
 const TRIES: usize = 3000;
 
@@ -72,12 +78,17 @@ fn send(mailbox: &Mailbox<u32>, item: u32) -> Result<(), u32> {
     }))
 }
 
+/// Looks for work as an actor does: one that is parked does not take the lock.
+fn poll_next(mailbox: &Mailbox<u32>, batch: &mut Batch<u32>, cx: &mut Context<'_>) -> Poll<Taken> {
+    if mailbox.is_parked() { Poll::Pending } else { mailbox.poll_take(batch, 3, cx) }
+}
+
 /// Takes batches until there are `count` items.
 fn take(mailbox: &Mailbox<u32>, count: usize) -> Vec<u32> {
     let mut items = Vec::new();
     let mut batch = Batch::default();
     while items.len() < count {
-        let taken = block_on(poll_fn(|cx| mailbox.poll_take(&mut batch, 3, cx)));
+        let taken = block_on(poll_fn(|cx| poll_next(mailbox, &mut batch, cx)));
         assert_eq!(taken, Taken::Batch);
         while let Some(item) = batch.pop() {
             items.push(item);
@@ -91,7 +102,7 @@ fn take_until_interrupted(mailbox: &Mailbox<u32>) -> (Vec<u32>, u8) {
     let mut items = Vec::new();
     let mut batch = Batch::default();
     loop {
-        match block_on(poll_fn(|cx| mailbox.poll_take(&mut batch, 3, cx))) {
+        match block_on(poll_fn(|cx| poll_next(mailbox, &mut batch, cx))) {
             Taken::Interrupted(bits) => return (items, bits),
             Taken::Batch => items.extend(std::iter::from_fn(|| batch.pop())),
         }
@@ -108,6 +119,12 @@ fn senders(mailbox: &Shared) -> Vec<thread::JoinHandle<()>> {
         .collect()
 }
 
+fn join_all(threads: Vec<thread::JoinHandle<()>>) {
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
 fn assert_each_once_and_in_order(items: &[u32]) {
     for sender in 0..3 {
         let of_sender: Vec<_> = items.iter().copied().filter(|item| item / 10 == sender).collect();
@@ -122,7 +139,7 @@ fn concurrent_items_are_taken_once_and_in_each_senders_order() {
         let mailbox = mailbox(100);
         let senders = senders(&mailbox);
         assert_each_once_and_in_order(&take(&mailbox, 9));
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        join_all(senders);
     });
 }
 
@@ -133,7 +150,7 @@ fn senders_that_wait_for_room_lose_nothing_and_keep_their_order() {
             let mailbox = mailbox(capacity);
             let senders = senders(&mailbox);
             assert_each_once_and_in_order(&take(&mailbox, 9));
-            senders.into_iter().for_each(|sender| sender.join().unwrap());
+            join_all(senders);
         });
     }
 }
@@ -213,6 +230,25 @@ fn senders_in_line_are_admitted_in_line_and_withdrawn_ones_leave_nothing() {
         taken.extend(mailbox.close());
         let left: Vec<_> = (0..9).filter(|item| !withdrawn.contains(&(*item, true))).collect();
         assert_eq!(taken, left);
+    });
+}
+
+#[test]
+fn nobody_enters_past_those_who_wait_in_line() {
+    check(|| {
+        let mailbox = mailbox(4);
+        (0..4).for_each(|item| mailbox.push(item).unwrap());
+        (4..6).for_each(|item| {
+            join(&mailbox, item);
+        });
+        let pushing = {
+            let mailbox = mailbox.clone();
+            thread::spawn(move || mailbox.push(6).is_ok())
+        };
+        let mut taken = take(&mailbox, 2);
+        let entered = pushing.join().unwrap();
+        taken.extend(take(&mailbox, 4 + usize::from(entered)));
+        assert_eq!(taken, (0..6 + u32::from(entered)).collect::<Vec<_>>());
     });
 }
 
@@ -304,7 +340,7 @@ fn an_interrupt_overtakes_items_and_loses_none() {
         items.extend(take(&mailbox, 9 - items.len()));
         assert_each_once_and_in_order(&items);
         raising.join().unwrap();
-        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        join_all(senders);
     });
 }
 
