@@ -246,13 +246,21 @@ impl Watchable {
         self.core.registry.unwatch(self.id, watch);
     }
 
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.id == other.id && Arc::ptr_eq(&self.core, &other.core)
+    /// Tells it from every other, of this system or another.
+    pub(crate) fn key(&self) -> TargetKey {
+        TargetKey { system: self.core.asks.number, id: self.id }
     }
 
     pub(crate) fn gone_before(&self) -> Terminated {
         Terminated { id: self.id, path: self.path.clone(), reason: None }
     }
+}
+
+/// Tells one watched actor from every other, of whatever system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TargetKey {
+    system: u32,
+    id: ActorId,
 }
 
 /// Blocks this thread until the future is ready.

@@ -57,7 +57,7 @@ pub use self::fault::Fault;
 pub use self::id::ActorId;
 pub use self::mailbox_kind::{DEFAULT_CAPACITY, MailboxKind};
 pub use self::path::NameError;
-pub use self::shutdown::{OnShutdownError, PhaseReport, ShutdownReport};
+pub use self::shutdown::{OnShutdownError, PhaseError, PhaseReport, ShutdownReport};
 pub use self::supervision::{Directive, Supervision};
 pub use self::system::{
     DEFAULT_ASK_TIMEOUT, LookupError, Spawn, SpawnError, StartError, System, SystemBuilder, SystemHandle,

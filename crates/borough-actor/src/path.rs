@@ -30,7 +30,7 @@ pub(crate) fn check(name: &str) -> Result<(), NameError> {
 }
 
 pub(crate) fn nameless(id: ActorId) -> String {
-    format!("/${id}")
+    if id == ActorId::NOBODY { "/$never-started".to_owned() } else { format!("/${id}") }
 }
 
 pub(crate) fn child(parent: &str, id: ActorId, name: Option<&str>) -> String {

@@ -39,7 +39,7 @@ pub struct Terminated {
 }
 
 /// Names one watch, for ending it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WatchId(pub(crate) u64);
 
 /// Tells one watcher. It is called once, and never under a lock.

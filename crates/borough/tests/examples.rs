@@ -1,5 +1,7 @@
 //! Each example is run as a user would run it, and its output is checked.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
 use std::path::PathBuf;
 use std::process::Command;
 

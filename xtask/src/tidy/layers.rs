@@ -74,4 +74,24 @@ pub(super) const EDGES: &[Edge] = &[
     Edge { foreign: "anyhow", only_in: &["borough-cli", "borough-bench", "xtask"] },
 ];
 
-pub(super) const MODULES: &[ModuleLayer] = &[];
+pub(super) const MODULES: &[ModuleLayer] = &[
+    // The mailbox is a queue: its race tests compile it without any of the others.
+    ModuleLayer {
+        of_crate: "borough-actor",
+        module: "mailbox",
+        must_not_use: &["actor", "ask", "cell", "context", "host", "item", "system", "tell"],
+    },
+    // What refs use must not know how an actor is run.
+    ModuleLayer { of_crate: "borough-actor", module: "cell", must_not_use: &["actor", "context", "host"] },
+    ModuleLayer {
+        of_crate: "borough-actor",
+        module: "tell",
+        must_not_use: &["cell", "context", "host", "system"],
+    },
+    ModuleLayer { of_crate: "borough-actor", module: "ask", must_not_use: &["context", "host"] },
+    ModuleLayer {
+        of_crate: "borough-actor",
+        module: "supervision",
+        must_not_use: &["cell", "host", "system"],
+    },
+];

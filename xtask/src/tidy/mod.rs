@@ -93,8 +93,11 @@ mod tests {
             ("deny.toml", "[licenses]\nallow = []\n"),
             ("docs/features.md", "| id | behaviour | tests |\n|---|---|---|\n| A1 | tell | |\n"),
         ]);
+        // The table of modules speaks of the real tree, of which there is nothing here.
+        let mut found = check(&tree);
+        found.retain(|line| !line.contains(": module-layering: "));
         assert_eq!(
-            check(&tree),
+            found,
             [
                 "src/a.rs:1: module-docs: the file does not begin with `//!`; \
                  say in a line or two why it exists and what it promises",

@@ -211,16 +211,16 @@ where
                         return Poll::Pending;
                     }
                 },
-                State::Waiting(slot) => match slot.take() {
-                    Some(answer) => return this.finish(slot, answer.map_err(|why| this.lost(why, true))),
-                    None => {
-                        let waits = slot.wait_on(cx.waker(), this.turn());
-                        this.state = State::Waiting(slot);
-                        if waits {
-                            return Poll::Pending;
-                        }
+                State::Waiting(slot) => {
+                    if let Some(answer) = slot.take() {
+                        return this.finish(slot, answer.map_err(|why| this.lost(why, true)));
                     }
-                },
+                    let waits = slot.wait_on(cx.waker(), this.turn());
+                    this.state = State::Waiting(slot);
+                    if waits {
+                        return Poll::Pending;
+                    }
+                }
                 State::Done => panic!("an ask was polled after it had given its result"),
             }
         }

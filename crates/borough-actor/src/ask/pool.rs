@@ -1,10 +1,10 @@
 //! Answer slots at rest, kept by each thread for its next ask of the same type.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use super::slot::{AnswerSlot, AnySlot};
+use super::slot::AnswerSlot;
 use super::table::AskTable;
 
 /// How many slots of one type a thread keeps.
@@ -16,52 +16,39 @@ thread_local! {
 
 /// Shelves, those in use towards the front: a thread asks for few types at a time.
 struct Pool {
-    shelves: Vec<Shelf>,
-}
-
-impl Pool {
-    #[inline]
-    fn shelf(&mut self, of: Label) -> Option<&mut Shelf> {
-        if self.shelves.first().is_some_and(|shelf| shelf.label == of) {
-            return self.shelves.first_mut();
-        }
-        let at = self.shelves.iter().position(|shelf| shelf.label == of)?;
-        self.shelves.swap(at, at / 2);
-        self.shelves.get_mut(at / 2)
-    }
-
-    fn add_shelf(&mut self, label: Label, table: &Arc<AskTable>) -> &mut Shelf {
-        self.shelves.retain(|shelf| shelf.table.strong_count() > 0);
-        self.shelves.insert(0, Shelf { label, table: Arc::downgrade(table), slots: Vec::new() });
-        &mut self.shelves[0]
-    }
+    shelves: Vec<(Label, Box<dyn AnyShelf>)>,
 }
 
 /// What is on a shelf: slots of one table, for one type of answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Label {
-    table: u64,
+    table: u32,
     answer: TypeId,
 }
 
-impl Label {
-    #[inline]
-    fn new<T: 'static>(table: &AskTable) -> Self {
-        Self { table: table.number, answer: TypeId::of::<T>() }
+struct Shelf<T: Send + 'static> {
+    table: Weak<AskTable>,
+    slots: Vec<Arc<AnswerSlot<T>>>,
+}
+
+/// A shelf of any type.
+trait AnyShelf {
+    fn as_any(&mut self) -> &mut dyn Any;
+    fn is_of_use(&self) -> bool;
+}
+
+impl<T: Send + 'static> AnyShelf for Shelf<T> {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn is_of_use(&self) -> bool {
+        self.table.strong_count() > 0
     }
 }
 
-struct Shelf {
-    label: Label,
-    table: Weak<AskTable>,
-    slots: Vec<Resting>,
-}
-
-/// A slot at rest, of the type its shelf's label says.
-type Resting = Arc<dyn AnySlot>;
-
 /// The thread ends, or the table is gone.
-impl Drop for Shelf {
+impl<T: Send + 'static> Drop for Shelf<T> {
     fn drop(&mut self) {
         if let Some(table) = self.table.upgrade() {
             self.slots.drain(..).for_each(|slot| table.unregister(slot.index()));
@@ -69,38 +56,61 @@ impl Drop for Shelf {
     }
 }
 
+impl Pool {
+    #[inline]
+    fn shelf<T: Send + 'static>(&mut self, table: &AskTable) -> Option<&mut Shelf<T>> {
+        let label = Label { table: table.number, answer: TypeId::of::<T>() };
+        let at = match self.shelves.first() {
+            Some((first, _)) if *first == label => 0,
+            _ => self.bring_forward(label)?,
+        };
+        self.shelves[at].1.as_any().downcast_mut()
+    }
+
+    #[cold]
+    fn bring_forward(&mut self, label: Label) -> Option<usize> {
+        let at = self.shelves.iter().position(|(other, _)| *other == label)?;
+        self.shelves.swap(at, at / 2);
+        Some(at / 2)
+    }
+
+    #[cold]
+    fn add_shelf<T: Send + 'static>(&mut self, table: &Arc<AskTable>) {
+        self.shelves.retain(|(_, shelf)| shelf.is_of_use());
+        let label = Label { table: table.number, answer: TypeId::of::<T>() };
+        let empty = Shelf::<T> { table: Arc::downgrade(table), slots: Vec::new() };
+        self.shelves.insert(0, (label, Box::new(empty)));
+    }
+}
+
 /// A slot for an ask; `None` if the table is full.
 #[inline]
 pub(super) fn take<T: Send + 'static>(table: &AskTable) -> Option<Arc<AnswerSlot<T>>> {
-    let rested = POOL.try_with(|pool| pool.borrow_mut().shelf(Label::new::<T>(table))?.slots.pop());
-    match rested.ok().flatten().map(|slot| slot.into_any().downcast()) {
-        Some(Ok(slot)) => Some(slot),
-        Some(Err(_)) | None => table.register(AnswerSlot::idle),
-    }
+    let rested = POOL.try_with(|pool| pool.borrow_mut().shelf::<T>(table)?.slots.pop());
+    rested.ok().flatten().or_else(|| table.register(AnswerSlot::idle))
 }
 
 /// Gives a slot back after its ask has ended. It rests here if nobody else has a hold on it but the table.
 #[inline]
 pub(super) fn put<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) {
-    let index = slot.index();
-    if Arc::strong_count(&slot) > 2 {
-        return table.unregister(index);
+    let refused = if Arc::strong_count(&slot) == 2 { keep(table, slot) } else { Some(slot) };
+    if let Some(slot) = refused {
+        table.unregister(slot.index());
     }
-    let kept = POOL.try_with(|pool| {
+}
+
+/// Puts a slot on its shelf; gives it back if there is no room, or no pool because the thread ends.
+#[inline]
+fn keep<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) -> Option<Arc<AnswerSlot<T>>> {
+    let mut slot = Some(slot);
+    let _ = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
-        let label = Label::new::<T>(table);
-        let shelf = match pool.shelf(label) {
-            Some(shelf) => shelf,
-            None => pool.add_shelf(label, table),
-        };
-        let room = shelf.slots.len() < KEPT;
-        if room {
-            shelf.slots.push(slot);
+        if pool.shelf::<T>(table).is_none() {
+            pool.add_shelf::<T>(table);
         }
-        room
+        if let Some(shelf) = pool.shelf::<T>(table).filter(|shelf| shelf.slots.len() < KEPT) {
+            shelf.slots.extend(slot.take());
+        }
     });
-    // No room, or the thread is ending.
-    if !matches!(kept, Ok(true)) {
-        table.unregister(index);
-    }
+    slot
 }

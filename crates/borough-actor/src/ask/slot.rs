@@ -12,7 +12,6 @@
 //! A slot is used again, for the next ask of its type, once nobody has a reply handle for it: an
 //! ask then costs neither an allocation nor a place in the table.
 
-use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
@@ -95,9 +94,7 @@ enum Deadline {
 
 /// What the table needs of a slot, whatever its type.
 pub(super) trait AnySlot: Send + Sync {
-    fn index(&self) -> u32;
     fn generation(&self) -> u32;
-    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
     /// Ends the wait if it is due; gives whether somebody waits on.
     fn sweep(&self, now: Instant) -> bool;
     /// Whether somebody waits.
@@ -234,16 +231,8 @@ impl<T> AnswerSlot<T> {
 }
 
 impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
-    fn index(&self) -> u32 {
-        self.index
-    }
-
     fn generation(&self) -> u32 {
         lock(&self.inner).generation
-    }
-
-    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
-        self
     }
 
     fn sweep(&self, now: Instant) -> bool {

@@ -3,7 +3,7 @@
 //! Promise: an ask ends, by an answer, by its asker, or by its deadline, which comes never early and
 //! at most one sweep late. A message whose asker gave up is known as such.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::Notify;
@@ -18,7 +18,7 @@ use crate::id::ActorId;
 
 pub(crate) struct AskTable {
     /// Tells this table from any other there ever was in this process.
-    pub(crate) number: u64,
+    pub(crate) number: u32,
     slots: RwLock<Slots>,
     given_up: Arc<GivenUp>,
     /// Whether the sweeper is about; whoever opens an ask while it is not calls it.
@@ -53,7 +53,7 @@ impl Slots {
 
 impl AskTable {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
+        static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: RwLock::default(),

@@ -12,7 +12,7 @@ use crate::id::ActorId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// The number of the system's ask table: ids mean nothing in another system.
-    pub(crate) system: u64,
+    pub(crate) system: u32,
     pub(crate) actor: ActorId,
     pub(crate) ask: Option<AskId>,
     /// Whether the actor is to stop after the message it is handling.

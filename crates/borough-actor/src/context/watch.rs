@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::actor_ref::Watchable;
+use crate::actor_ref::{TargetKey, Watchable};
 use crate::cell::ActorCell;
 use crate::item::{Item, Rare};
 use crate::watch::WatchId;
 
 pub(crate) struct Watches<M> {
     kept: HashMap<WatchId, Watch<M>>,
+    by_target: HashMap<TargetKey, WatchId>,
 }
 
 /// What is to happen when a watched actor is gone.
@@ -28,7 +29,7 @@ struct Watch<M> {
 
 impl<M> Default for Watches<M> {
     fn default() -> Self {
-        Self { kept: HashMap::new() }
+        Self { kept: HashMap::new(), by_target: HashMap::new() }
     }
 }
 
@@ -40,6 +41,7 @@ impl<M> Watches<M> {
     {
         self.end(target);
         let watch = Watchable::next_watch_id();
+        self.by_target.insert(target.key(), watch);
         self.kept.insert(watch, Watch { target: target.clone(), message });
         let tell = move |terminated| {
             // Refused means: the watcher is gone, or on its way.
@@ -49,16 +51,14 @@ impl<M> Watches<M> {
     }
 
     pub(super) fn end(&mut self, target: &Watchable) {
-        self.kept.retain(|watch, kept| {
-            let ends = kept.target.is_same(target);
-            if ends {
-                kept.target.unwatch(*watch);
-            }
-            !ends
-        });
+        if let Some(watch) = self.by_target.remove(&target.key()) {
+            self.kept.remove(&watch);
+            target.unwatch(watch);
+        }
     }
 
     pub(super) fn end_all(&mut self) {
+        self.by_target.clear();
         for (watch, kept) in self.kept.drain() {
             kept.target.unwatch(watch);
         }
@@ -66,6 +66,8 @@ impl<M> Watches<M> {
 
     /// The watch has done its work; gives what it asked for, `None` if it was ended before.
     pub(super) fn take(&mut self, watch: WatchId) -> Option<Wanted<M>> {
-        self.kept.remove(&watch).map(|kept| kept.message.map_or(Wanted::Call, Wanted::Message))
+        let kept = self.kept.remove(&watch)?;
+        self.by_target.remove(&kept.target.key());
+        Some(kept.message.map_or(Wanted::Call, Wanted::Message))
     }
 }

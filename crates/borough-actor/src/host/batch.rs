@@ -22,11 +22,8 @@ pub(super) fn run<'a, A: Actor>(
 ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
     async move {
         loop {
-            let turn = match next_message(ctx) {
-                Some(message) => actor.receive(message, ctx),
-                None => return Ok(()),
-            };
-            turn.await?;
+            let Some(message) = next_message(ctx) else { return Ok(()) };
+            actor.receive(message, ctx).await?;
         }
     }
 }

@@ -21,7 +21,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-pub(crate) use self::phases::{ACTORS, Phase, Phases};
+pub use self::phases::PhaseError;
+pub(crate) use self::phases::Phases;
+use self::phases::{ACTORS, Phase};
 pub use self::report::{PhaseReport, ShutdownReport};
 use crate::cell::interrupt;
 use crate::sync::{Mutex, lock};
@@ -50,13 +52,8 @@ pub(crate) struct Shutdown {
 #[non_exhaustive]
 pub enum OnShutdownError {
     /// There is no such phase.
-    #[error("there is no shutdown phase {name:?}; there are: {}", .known.join(", "))]
-    UnknownPhase {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
+    #[error(transparent)]
+    Phase(#[from] PhaseError),
     /// The shutdown has begun; the task was not run.
     #[error("the shutdown has begun; the task was not added")]
     Begun,
@@ -84,10 +81,7 @@ impl Shutdown {
     }
 
     fn add(&self, phase: &str, name: String, task: Task) -> Result<(), OnShutdownError> {
-        if !self.phases.iter().any(|known| known.name == phase) {
-            let known = self.phases.iter().map(|phase| phase.name.clone()).collect();
-            return Err(OnShutdownError::UnknownPhase { name: phase.to_owned(), known });
-        }
+        phases::position(&self.phases, phase)?;
         let mut tasks = lock(&self.tasks);
         let tasks = tasks.as_mut().ok_or(OnShutdownError::Begun)?;
         tasks.entry(phase.to_owned()).or_default().push((name, task));

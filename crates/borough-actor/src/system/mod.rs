@@ -20,7 +20,7 @@ use crate::ask::{AskTable, sweeper};
 use crate::cell::{ActorCell, interrupt};
 use crate::dead_letters::DeadLetters;
 use crate::events::EventStream;
-use crate::shutdown::{Phases, Shutdown};
+use crate::shutdown::{PhaseError, Phases, Shutdown};
 
 /// How long an ask waits for its answer unless it is said otherwise.
 pub const DEFAULT_ASK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,14 +62,9 @@ pub enum StartError {
     /// The runtime has no timers.
     #[error("the tokio runtime has no timers: build it with `enable_time` or `enable_all`")]
     NoTimers,
-    /// A shutdown phase was given a timeout or a successor, and there is no such phase.
-    #[error("there is no shutdown phase {name:?}; there are: {}", .known.join(", "))]
-    UnknownPhase {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
+    /// The phases of the shutdown are not as they should be.
+    #[error(transparent)]
+    Phase(#[from] PhaseError),
 }
 
 impl System {
@@ -98,7 +93,7 @@ impl SystemBuilder {
 
     /// How long a phase of the shutdown may take; see [`SystemHandle::on_shutdown`] for the phases and their defaults.
     pub fn phase_timeout(mut self, phase: impl Into<String>, timeout: Duration) -> Self {
-        self.phases.set_timeout(phase.into(), timeout);
+        self.phases.set_timeout(&phase.into(), timeout);
         self
     }
 
@@ -109,7 +104,7 @@ impl SystemBuilder {
         phase: impl Into<String>,
         timeout: Duration,
     ) -> Self {
-        self.phases.insert_after(earlier.into(), phase.into(), timeout);
+        self.phases.insert_after(&earlier.into(), phase.into(), timeout);
         self
     }
 
@@ -119,8 +114,7 @@ impl SystemBuilder {
         // A runtime without timers panics at the first sleep; better to be told now.
         std::panic::catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO)))
             .map_err(|_| StartError::NoTimers)?;
-        let phases =
-            self.phases.checked().map_err(|(name, known)| StartError::UnknownPhase { name, known })?;
+        let phases = self.phases.checked()?;
         let core = Arc::new(Core {
             name: self.name,
             runtime,

@@ -2,7 +2,7 @@
 //!
 //! Promise: an id names one actor for ever. An actor that is gone has told every watcher, once.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,7 +43,8 @@ struct Bonds {
     parent: Option<ActorId>,
     name: Option<Arc<str>>,
     children: BTreeSet<ActorId>,
-    watchers: Vec<(WatchId, Watcher)>,
+    /// In the order they came.
+    watchers: BTreeMap<WatchId, Watcher>,
     escalated: Vec<Fault>,
     /// Set while the actor waits for its children to be gone.
     awaits_children: bool,
@@ -99,7 +100,7 @@ impl Registry {
         let mut places = lock(&self.places);
         let Some(resident) = places.remove(id) else { return };
         let mut orphans = Vec::new();
-        let mut watchers = Vec::new();
+        let mut watchers = BTreeMap::new();
         let mut waiting_parent = None;
         if let Some(bonds) = resident.bonds {
             if let Some(name) = &bonds.name {
@@ -121,7 +122,7 @@ impl Registry {
         for orphan in orphans {
             orphan.interrupt(farewell);
         }
-        for (_, watcher) in watchers {
+        for watcher in watchers.into_values() {
             watcher(Terminated { id, path: path.to_owned(), reason: Some(reason) });
         }
         if let Some(parent) = waiting_parent {
@@ -166,7 +167,7 @@ impl Registry {
     pub(crate) fn watch(&self, id: ActorId, watch: WatchId, watcher: Watcher) -> Option<Watcher> {
         match lock(&self.places).bonds(id) {
             Some(bonds) => {
-                bonds.watchers.push((watch, watcher));
+                bonds.watchers.insert(watch, watcher);
                 None
             }
             None => Some(watcher),
@@ -176,8 +177,7 @@ impl Registry {
     pub(crate) fn unwatch(&self, id: ActorId, watch: WatchId) {
         let mut places = lock(&self.places);
         let Some(bonds) = places.resident(id).and_then(|resident| resident.bonds.as_mut()) else { return };
-        let ended = bonds.watchers.iter().position(|(other, _)| *other == watch);
-        let ended = ended.map(|at| bonds.watchers.swap_remove(at));
+        let ended = bonds.watchers.remove(&watch);
         drop(places);
         drop(ended);
     }

@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use borough_actor::{Actor, Context, Fault, OnShutdownError, StartError, StopReason, System, SystemHandle};
+use borough_actor::{
+    Actor, Context, Fault, OnShutdownError, PhaseError, StartError, StopReason, System, SystemHandle,
+};
 use tokio::sync::Barrier;
 use tokio::time::{Instant, timeout};
 
@@ -232,7 +234,7 @@ async fn a_task_for_an_unknown_phase_is_refused_with_the_phases_there_are() {
     let system = System::new("test").unwrap();
     let refused = system.on_shutdown("lunch", "task", || async {}).unwrap_err();
     let known = PHASES.map(str::to_owned).to_vec();
-    assert_eq!(refused, OnShutdownError::UnknownPhase { name: "lunch".to_owned(), known });
+    assert_eq!(refused, OnShutdownError::Phase(PhaseError::Unknown { name: "lunch".to_owned(), known }));
 }
 
 #[tokio::test]
@@ -248,13 +250,13 @@ async fn a_task_added_after_the_shutdown_has_begun_is_refused() {
 async fn a_timeout_for_an_unknown_phase_is_refused_at_the_start() {
     let refused = System::builder("test").phase_timeout("lunch", SECOND).start().unwrap_err();
     let known = PHASES.map(str::to_owned).to_vec();
-    assert_eq!(refused, StartError::UnknownPhase { name: "lunch".to_owned(), known });
+    assert_eq!(refused, StartError::Phase(PhaseError::Unknown { name: "lunch".to_owned(), known }));
 }
 
 #[tokio::test]
 async fn a_phase_after_an_unknown_one_is_refused_at_the_start() {
     let refused = System::builder("test").phase_after("lunch", "coffee", SECOND).start().unwrap_err();
-    assert!(matches!(refused, StartError::UnknownPhase { name, .. } if name == "lunch"));
+    assert!(matches!(refused, StartError::Phase(PhaseError::Unknown { name, .. }) if name == "lunch"));
 }
 
 #[tokio::test(start_paused = true)]
