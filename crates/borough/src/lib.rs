@@ -12,12 +12,12 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | writing an actor, its life-cycle | [`Actor`](prelude::Actor), [`Context`](prelude::Context) |
-//! | sending, and what an error says | [`ActorRef`](prelude::ActorRef), [`TellError`], [`AskError`] |
-//! | bounds and what happens at them | [`MailboxKind`](prelude::MailboxKind) |
-//! | what happens after a fault | [`Supervision`](prelude::Supervision), [`Fault`](prelude::Fault) |
+//! | writing an actor, its life-cycle | [`Actor`], [`Context`] |
+//! | sending, and what an error says | [`ActorRef`], [`TellError`], [`AskError`] |
+//! | bounds and what happens at them | [`MailboxKind`] |
+//! | what happens after a fault | [`Supervision`], [`Fault`] |
 //! | messages that reached nobody | [`DeadLetters`] |
-//! | ending a program in order | [`SystemHandle::shutdown`](SystemHandle::shutdown) |
+//! | ending a program in order | [`SystemHandle::shutdown`] |
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub use borough_actor::*;
