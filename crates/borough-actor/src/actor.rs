@@ -92,7 +92,8 @@ pub trait Actor: Sized + Send + 'static {
 
     /// Called last, when the actor's children are gone and no message can reach it any more.
     ///
-    /// Not called for an actor that is killed. A fault here is logged, and the actor stops all the same.
+    /// Not called for an actor that is killed, nor when there is no instance that has started: it failed to, or
+    /// the actor is stopped while it waits to be restarted. A fault here is logged, and the actor stops all the same.
     fn stopping(
         &mut self,
         reason: StopReason,

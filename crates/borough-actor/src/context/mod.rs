@@ -28,7 +28,7 @@ use crate::id::ActorId;
 use crate::item::Item;
 use crate::mailbox::Batch;
 use crate::supervision::{Directive, RestartHistory, Supervision};
-use crate::system::{Spawn, SystemHandle};
+use crate::system::{Spawn, SystemHandle, spawn};
 use crate::watch::{StopReason, Terminated, WatchId};
 
 /// An actor's view of itself and its surroundings, given to each of its turns.
@@ -107,7 +107,7 @@ impl<A: Actor> Context<A> {
 
     /// Starts a child with the default mailbox and supervision. It stops when this actor stops or restarts.
     pub fn spawn<C: Actor>(&self, make: impl FnMut() -> C + Send + 'static) -> ActorRef<C::Msg> {
-        self.actor(make).spawn_nameless()
+        spawn::nameless(&self.cell.core, Some(self.cell.id), make)
     }
 
     /// Prepares a child that has a name, a mailbox kind or a supervision of its own.

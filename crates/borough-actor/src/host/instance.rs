@@ -12,11 +12,15 @@ use crate::context::Context;
 use crate::watch::StopReason;
 
 /// Makes an instance and lets it start, as often as supervision allows; `None`: the actor has ended.
-pub(super) async fn begin<A: Actor, F: FnMut() -> A>(ctx: &mut Context<A>, make: &mut F) -> Option<A> {
+pub(super) async fn begin<A: Actor, F: FnMut() -> A>(
+    ctx: &mut Context<A>,
+    fence: &mut Fence<A::Msg>,
+    make: &mut F,
+) -> Option<A> {
     loop {
         let outcome = match turn::run(&mut *make) {
             Err(fault) => Outcome::Failed(fault),
-            Ok(mut actor) => match start(&mut actor, ctx).await {
+            Ok(mut actor) => match start(&mut actor, ctx, fence).await {
                 Outcome::Done => return Some(actor),
                 other => {
                     bury(actor, ctx);
@@ -41,9 +45,8 @@ pub(super) async fn begin<A: Actor, F: FnMut() -> A>(ctx: &mut Context<A>, make:
 }
 
 /// Calls `started`, or `restarted` if another instance failed before.
-async fn start<A: Actor>(actor: &mut A, ctx: &mut Context<A>) -> Outcome {
+async fn start<A: Actor>(actor: &mut A, ctx: &mut Context<A>, fence: &mut Fence<A::Msg>) -> Outcome {
     let followed = ctx.take_followed();
-    let fence = Fence::new(ctx.cell.clone());
     match &followed {
         Some(fault) => fence.run(actor.restarted(fault, ctx)).await,
         None => fence.run(actor.started(ctx)).await,
@@ -51,9 +54,13 @@ async fn start<A: Actor>(actor: &mut A, ctx: &mut Context<A>) -> Outcome {
 }
 
 /// Tells the instance that a watched actor is gone.
-pub(super) async fn terminated<A: Actor>(actor: &mut A, ctx: &mut Context<A>) -> Outcome {
+pub(super) async fn terminated<A: Actor>(
+    actor: &mut A,
+    ctx: &mut Context<A>,
+    fence: &mut Fence<A::Msg>,
+) -> Outcome {
     match ctx.take_terminated() {
-        Some(who) => Fence::new(ctx.cell.clone()).run(actor.terminated(who, ctx)).await,
+        Some(who) => fence.run(actor.terminated(who, ctx)).await,
         None => Outcome::Done,
     }
 }
@@ -66,7 +73,12 @@ fn bury<A: Actor>(actor: A, ctx: &Context<A>) {
 }
 
 /// Ends an instance, and with it the actor unless it is to be restarted.
-pub(super) async fn end<A: Actor>(mut actor: A, ctx: &mut Context<A>, end: End) -> Next {
+pub(super) async fn end<A: Actor>(
+    mut actor: A,
+    ctx: &mut Context<A>,
+    fence: &mut Fence<A::Msg>,
+    end: End,
+) -> Next {
     let reason = match end {
         End::Restart(wait) => {
             bury(actor, ctx);
@@ -82,7 +94,6 @@ pub(super) async fn end<A: Actor>(mut actor: A, ctx: &mut Context<A>, end: End) 
     };
     let reason = close(ctx, reason).await;
     if reason != StopReason::Killed {
-        let fence = Fence::new(ctx.cell.clone());
         match fence.run(actor.stopping(reason, ctx)).await {
             Outcome::Done => {}
             Outcome::Failed(fault) => tracing::error!(actor = %ctx.path(), %fault, "failed while stopping"),

@@ -53,11 +53,15 @@ pub(crate) fn run<A: Actor, F: FnMut() -> A + Send>(
     let mut fence = Fence::new(ctx.cell.clone());
     async move {
         loop {
-            let Some(mut actor) = Box::pin(instance::begin(&mut ctx, &mut make)).await else { return };
+            let Some(mut actor) = Box::pin(instance::begin(&mut ctx, &mut fence, &mut make)).await else {
+                return;
+            };
             let end = loop {
                 let outcome = match poll_fn(|cx| poll_next(&mut ctx, cx)).await {
                     Todo::Interrupted(bits) => interrupted(&mut ctx, bits),
-                    Todo::Terminated => Box::pin(instance::terminated(&mut actor, &mut ctx)).await,
+                    Todo::Terminated => {
+                        Box::pin(instance::terminated(&mut actor, &mut ctx, &mut fence)).await
+                    }
                     Todo::Batch => {
                         ctx.batch_begins();
                         let outcome = {
@@ -73,7 +77,7 @@ pub(crate) fn run<A: Actor, F: FnMut() -> A + Send>(
                     break end;
                 }
             };
-            if Box::pin(instance::end(actor, &mut ctx, end)).await == Next::Nothing {
+            if Box::pin(instance::end(actor, &mut ctx, &mut fence, end)).await == Next::Nothing {
                 return;
             }
         }

@@ -61,7 +61,7 @@ impl<M> Fence<M> {
     }
 
     /// Runs user code within the fence to its end.
-    pub(super) async fn run<F>(mut self, code: F) -> Outcome
+    pub(super) async fn run<F>(&mut self, code: F) -> Outcome
     where
         F: Future<Output = Result<(), Fault>>,
     {

@@ -2,7 +2,7 @@
 
 mod core;
 mod registry;
-mod spawn;
+pub(crate) mod spawn;
 
 use std::fmt;
 use std::ops::Deref;
@@ -150,7 +150,7 @@ impl SystemHandle {
     /// is stopped, whether or not anybody keeps a ref. In a system that shuts down nothing is
     /// started, and the ref refuses every message.
     pub fn spawn<A: Actor>(&self, make: impl FnMut() -> A + Send + 'static) -> ActorRef<A::Msg> {
-        self.actor(make).spawn_nameless()
+        spawn::nameless(&self.core, None, make)
     }
 
     /// Prepares an actor that has a name, a mailbox kind or a supervision of its own.

@@ -96,31 +96,33 @@ impl<A: Actor, F: FnMut() -> A + Send + 'static> Spawn<A, F> {
         if let Some(name) = &self.name {
             path::check(name).map_err(|why| SpawnError::Name { name: name.clone(), why })?;
         }
-        let mailbox = self.mailbox.build();
-        let core = self.core.clone();
+        let (core, mailbox) = (self.core, self.mailbox.build());
         let make_cell = |id, path: Option<Arc<str>>| {
             if let Some(path) = path {
                 mailbox.set_label(path);
             }
-            ActorCell { mailbox, id, core }
+            ActorCell { mailbox, id, core: core.clone() }
         };
-        let cell =
-            self.core.registry.enrol(self.parent, self.name.as_deref(), make_cell).map_err(|rejected| {
-                match rejected {
-                    Rejected::Closed => SpawnError::Stopping,
-                    Rejected::NameTaken(path) => SpawnError::NameTaken { path },
-                }
-            })?;
+        let enrolled = core.registry.enrol(self.parent, self.name.as_deref(), make_cell);
+        let cell = enrolled.map_err(|rejected| match rejected {
+            Rejected::Closed => SpawnError::Stopping,
+            Rejected::NameTaken(path) => SpawnError::NameTaken { path },
+        })?;
         let context = Context::new(cell.clone(), self.supervision);
-        drop(self.core.runtime.spawn(host::run(context, self.make)));
+        drop(core.runtime.spawn(host::run(context, self.make)));
         Ok(ActorRef::here(cell))
     }
+}
 
-    /// Starts an actor without a name; into a system that stops, an address that refuses everything.
-    pub(crate) fn spawn_nameless(self) -> ActorRef<A::Msg> {
-        let core = self.core.clone();
-        self.spawn().unwrap_or_else(|_| ActorRef::here(Arc::new(ActorCell::closed(core))))
-    }
+/// Starts an actor without a name; into a system that stops, an address that refuses everything.
+pub(crate) fn nameless<A: Actor>(
+    core: &Arc<Core>,
+    parent: Option<ActorId>,
+    make: impl FnMut() -> A + Send + 'static,
+) -> ActorRef<A::Msg> {
+    Spawn::new(core.clone(), parent, make)
+        .spawn()
+        .unwrap_or_else(|_| ActorRef::here(Arc::new(ActorCell::closed(core.clone()))))
 }
 
 impl<A: Actor, F> fmt::Debug for Spawn<A, F> {
