@@ -1,19 +1,17 @@
 //! The address of an actor.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::pin;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
-use crate::ask::{Ask, AskId, Reply};
+use crate::ask::{Ask, AskId, Reply, turn};
+use crate::block_on::block_on;
 use crate::cell::{ActorCell, interrupt};
 use crate::id::ActorId;
 use crate::item::Item;
 use crate::system::Core;
 use crate::tell::{Tell, TellError, TryTellError};
-use crate::watch::{Stopped, Terminated, WatchId, Watcher};
+use crate::watch::{Stopped, Watchable};
 
 /// The address of an actor that takes messages of type `M`.
 ///
@@ -48,6 +46,9 @@ impl<M: Send + 'static> ActorRef<M> {
     ///
     /// `Ok` means accepted, in order, not handled: who needs to know asks. An error gives the message
     /// back. See [`Tell`] for what dropping the future does.
+    ///
+    /// Room is given in order of arrival, once the mailbox is half empty or its actor awaits something; until
+    /// those in line are in, nobody else is.
     ///
     /// An actor that tells itself while its own mailbox is full would wait for itself: use
     /// [`ActorRef::try_tell`] there.
@@ -115,8 +116,11 @@ impl<M: Send + 'static> ActorRef<M> {
     }
 
     /// Asks the actor to stop after the message it is handling; what waits in its mailbox becomes dead letters.
+    ///
+    /// An actor that is busy with quick messages looks every sixteen of them, so it may handle a few more. One that
+    /// awaits or is slow does not, nor one that stops itself.
     pub fn stop(&self) {
-        self.core().registry.interrupt(self.id(), interrupt::STOP);
+        self.interrupt(interrupt::STOP);
     }
 
     /// Asks the actor to stop once it has handled everything that is in its mailbox now.
@@ -129,9 +133,15 @@ impl<M: Send + 'static> ActorRef<M> {
 
     /// Ends the actor at the next await of the turn it is in; that turn's message is lost.
     ///
-    /// For actors that hang. `stopping` is not called. A handler that blocks its thread cannot be ended by anybody.
+    /// For actors that hang. `stopping` is not called, and its children are killed too, not waited for. A handler that
+    /// blocks its thread cannot be ended by anybody.
     pub fn kill(&self) {
-        self.core().registry.interrupt(self.id(), interrupt::KILL);
+        self.interrupt(interrupt::KILL);
+    }
+
+    fn interrupt(&self, bits: u8) {
+        turn::make_last(self.core().asks.number, self.id());
+        self.core().registry.interrupt(self.id(), bits);
     }
 
     /// Waits until the actor is gone; ready at once if it is.
@@ -193,7 +203,7 @@ impl<M> ActorRef<M> {
     }
 
     pub(crate) fn watchable(&self) -> Watchable {
-        Watchable { id: self.id(), path: self.path(), core: self.core().clone() }
+        Watchable::new(self.id(), self.path(), self.core().clone())
     }
 }
 
@@ -216,68 +226,14 @@ impl<M> PartialEq for ActorRef<M> {
 
 impl<M> Eq for ActorRef<M> {}
 
+impl<M> Hash for ActorRef<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
 impl<M> fmt::Debug for ActorRef<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ActorRef({})", self.path())
-    }
-}
-
-/// What watching an actor needs, whatever its messages are.
-#[derive(Clone)]
-pub(crate) struct Watchable {
-    id: ActorId,
-    path: String,
-    core: Arc<Core>,
-}
-
-impl Watchable {
-    pub(crate) fn next_watch_id() -> WatchId {
-        Core::next_watch_id()
-    }
-
-    /// Has `watcher` told once the actor is gone; at once if it is.
-    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
-        if let Some(watcher) = self.core.registry.watch(self.id, watch, watcher) {
-            watcher(self.gone_before());
-        }
-    }
-
-    pub(crate) fn unwatch(&self, watch: WatchId) {
-        self.core.registry.unwatch(self.id, watch);
-    }
-
-    /// Tells it from every other, of this system or another.
-    pub(crate) fn key(&self) -> TargetKey {
-        TargetKey { system: self.core.asks.number, id: self.id }
-    }
-
-    pub(crate) fn gone_before(&self) -> Terminated {
-        Terminated { id: self.id, path: self.path.clone(), reason: None }
-    }
-}
-
-/// Tells one watched actor from every other, of whatever system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TargetKey {
-    system: u32,
-    id: ActorId,
-}
-
-/// Blocks this thread until the future is ready.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
-        thread::park();
     }
 }

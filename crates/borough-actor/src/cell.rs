@@ -4,13 +4,13 @@
 
 use std::any::{Any, type_name};
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::ask::discard;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
+use crate::fault::Fault;
 use crate::id::ActorId;
 use crate::item::{Item, Rare};
 use crate::mailbox::{Letter, Mailbox, Refusal, Ticket};
@@ -170,7 +170,7 @@ impl<M: Send + 'static> ActorCell<M> {
         if item.is_expendable() {
             self.record_dead_letter(reason);
             // A message is user code too as it is dropped; what it does must not end the actor's end.
-            if catch_unwind(AssertUnwindSafe(|| discard(item))).is_err() {
+            if Fault::catch(|| discard(item)).is_err() {
                 tracing::error!(actor = %self.path(), "a message panicked as it was dropped");
             }
         }

@@ -4,7 +4,7 @@
 //! many; an actor whose mailbox is full or that is gone gets a dead letter counted instead.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
@@ -48,12 +48,26 @@ impl Default for EventStream {
 
 struct Topic<E> {
     streams: Option<broadcast::Sender<E>>,
-    actors: Vec<ActorRef<E>>,
+    actors: HashSet<ActorRef<E>>,
+    /// How many actors there may be before those that are gone are looked for.
+    look_at: usize,
 }
 
 impl<E> Default for Topic<E> {
     fn default() -> Self {
-        Self { streams: None, actors: Vec::new() }
+        Self { streams: None, actors: HashSet::new(), look_at: 64 }
+    }
+}
+
+impl<E: Event> Topic<E> {
+    /// Takes out, now and then, those that are gone; gives them, to be dropped elsewhere.
+    fn prune(&mut self) -> Vec<ActorRef<E>> {
+        if self.actors.len() < self.look_at {
+            return Vec::new();
+        }
+        let gone: Vec<_> = self.actors.extract_if(ActorRef::is_stopped).collect();
+        self.look_at = self.actors.len() * 2 + 64;
+        gone
     }
 }
 
@@ -63,7 +77,7 @@ impl EventStream {
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
         let Some(topic) = topic::<E>(topics.as_ref()) else { return };
         let streams = topic.streams.clone();
-        let actors = topic.actors.clone();
+        let actors: Vec<_> = topic.actors.iter().cloned().collect();
         drop(topics);
         let (gone, alive): (Vec<_>, Vec<_>) = actors.into_iter().partition(ActorRef::is_stopped);
         for actor in alive {
@@ -74,7 +88,9 @@ impl EventStream {
             let _ = streams.send(event);
         }
         if !gone.is_empty() {
-            self.edit::<E, _>(|topic| topic.actors.retain(|actor| !gone.contains(actor)));
+            let ended: Vec<_> =
+                self.edit::<E, _>(|topic| gone.iter().filter_map(|actor| topic.actors.take(actor)).collect());
+            drop(ended);
         }
     }
 
@@ -88,14 +104,20 @@ impl EventStream {
 
     /// Has events of type `E` sent to an actor as messages, until it stops or is unsubscribed.
     ///
+    /// Subscribing twice is subscribing once: an actor may subscribe in `started`, which a restart calls again.
     /// An actor with messages of another type subscribes an adapter: see [`Context::adapter`](crate::Context::adapter).
     pub fn subscribe_actor<E: Event>(&self, actor: &ActorRef<E>) {
-        self.edit::<E, _>(|topic| topic.actors.push(actor.clone()));
+        let gone = self.edit::<E, _>(|topic| {
+            topic.actors.insert(actor.clone());
+            topic.prune()
+        });
+        drop(gone);
     }
 
     /// Ends what [`EventStream::subscribe_actor`] began.
     pub fn unsubscribe_actor<E: Event>(&self, actor: &ActorRef<E>) {
-        self.edit::<E, _>(|topic| topic.actors.retain(|subscribed| subscribed != actor));
+        let ended = self.edit::<E, _>(|topic| topic.actors.take(actor));
+        drop(ended);
     }
 
     pub(crate) fn has_subscribers<E: Event>(&self) -> bool {
@@ -139,6 +161,7 @@ impl fmt::Debug for EventStream {
 
 /// Events of one type, in the order they were published.
 #[derive(Debug)]
+#[must_use = "events are heard only while the subscription is kept"]
 pub struct Subscription<E> {
     events: broadcast::Receiver<E>,
     lost: u64,

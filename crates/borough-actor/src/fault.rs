@@ -3,11 +3,14 @@
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The reason a turn failed; supervision decides by it what happens next.
 ///
 /// Any error becomes a fault with `?`. [`Fault::downcast_ref`] gives it back, so that a supervisor
 /// can tell one kind from another. A fault is one pointer in size.
+///
+/// A panic can be a fault only where it unwinds: in a program built with `panic = "abort"` it ends the process.
 ///
 /// ```
 /// use borough_actor::Fault;
@@ -61,12 +64,19 @@ impl Fault {
         }
     }
 
-    pub(crate) fn from_panic(payload: &(dyn Any + Send)) -> Self {
+    /// Runs user code; a panic in it becomes a fault.
+    pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Self> {
+        catch_unwind(AssertUnwindSafe(code)).map_err(Self::from_panic)
+    }
+
+    pub(crate) fn from_panic(payload: Box<dyn Any + Send>) -> Self {
         let words = payload
             .downcast_ref::<&str>()
             .map(ToString::to_string)
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a value that is no text".to_owned());
+        // A payload may panic once more as it is dropped; that must not pass for the actor's own.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
         Self(Box::new(Cause::Panic(words)))
     }
 

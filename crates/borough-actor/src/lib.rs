@@ -29,6 +29,7 @@ mod actor;
 mod actor_ref;
 mod adapter;
 mod ask;
+mod block_on;
 mod cell;
 mod context;
 mod dead_letters;
@@ -45,12 +46,13 @@ mod supervision;
 mod sync;
 mod system;
 mod tell;
+mod time;
 mod watch;
 
 pub use self::actor::Actor;
 pub use self::actor_ref::ActorRef;
 pub use self::ask::{Ask, AskError, Reply};
-pub use self::context::{ActorFailed, Context, StashFull, TimerKey, Timers};
+pub use self::context::{Context, StashFull, TimerKey, Timers};
 pub use self::dead_letters::{DeadLetter, DeadLetterReason, DeadLetters};
 pub use self::events::{Event, EventStream, Subscription};
 pub use self::fault::Fault;
@@ -58,7 +60,7 @@ pub use self::id::ActorId;
 pub use self::mailbox_kind::{DEFAULT_CAPACITY, MailboxKind};
 pub use self::path::NameError;
 pub use self::shutdown::{OnShutdownError, PhaseError, PhaseReport, ShutdownReport};
-pub use self::supervision::{Directive, Supervision};
+pub use self::supervision::{ActorFailed, Directive, Supervision};
 pub use self::system::{
     DEFAULT_ASK_TIMEOUT, LookupError, Spawn, SpawnError, StartError, System, SystemBuilder, SystemHandle,
 };

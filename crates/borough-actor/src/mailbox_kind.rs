@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::item::{Item, Rare};
+use crate::item::Item;
 use crate::mailbox::queue::Rank;
 use crate::mailbox::{Mailbox, WhenFull};
 
@@ -67,12 +67,9 @@ impl<M> MailboxKind<M> {
             Kind::Priority(capacity, rank) => {
                 let rank: Rank<Item<M>> = Arc::new(move |item| match item {
                     Item::Tell(message) | Item::Ask(message, _) => rank(message),
-                    Item::Rare(rare) => match **rare {
-                        // Not the actor's own type before its turn: in the middle.
-                        Rare::Adapted(_) => 0,
-                        // After all that was sent before.
-                        Rare::StopHere | Rare::Terminated(..) => i64::MIN,
-                    },
+                    // Not the actor's own type before its turn: in the middle. What the system says is not
+                    // ranked at all, it keeps its place.
+                    Item::Rare(_) => 0,
                 });
                 Mailbox::ranked(rank, at_least_one(capacity))
             }

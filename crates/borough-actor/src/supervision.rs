@@ -32,6 +32,18 @@ pub enum Directive {
     Escalate,
 }
 
+/// An actor failed, and this is what its supervision said. Published on the system's [`EventStream`](crate::EventStream).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorFailed {
+    /// Who.
+    pub path: String,
+    /// What happened, in words.
+    pub fault: String,
+    /// What is done about it.
+    pub directive: Directive,
+}
+
 /// How an actor's faults are answered.
 ///
 /// The default restarts: at most 10 times within a minute, after 100 ms, doubling to 10 s, each
@@ -97,7 +109,7 @@ impl Supervision {
         self
     }
 
-    /// How many restarts within `window` are too many; the one after them stops the actor.
+    /// How many restarts within `window` are too many; the one after them stops the actor. A limit above 1000 is none.
     #[must_use]
     pub fn limit(mut self, restarts: u32, window: Duration) -> Self {
         self.restarts = restarts;
@@ -129,6 +141,9 @@ impl fmt::Debug for Supervision {
     }
 }
 
+/// How many restarts are remembered at the most; a larger limit is no limit.
+const REMEMBERED: usize = 1000;
+
 /// The restarts of one actor that still count against its limit.
 #[derive(Debug, Default)]
 pub(crate) struct RestartHistory(VecDeque<Instant>);
@@ -142,6 +157,9 @@ impl RestartHistory {
         let earlier = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         if earlier >= policy.restarts {
             return None;
+        }
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
         }
         self.0.push_back(now);
         let doubled = policy.first_wait.saturating_mul(1_u32.checked_shl(earlier).unwrap_or(u32::MAX));

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::oneshot;
 
-use crate::actor_ref::Watchable;
 use crate::id::ActorId;
+use crate::system::Core;
 
 /// Why an actor stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,51 @@ pub(crate) struct WatchId(pub(crate) u64);
 
 /// Tells one watcher. It is called once, and never under a lock.
 pub(crate) type Watcher = Box<dyn FnOnce(Terminated) + Send>;
+
+/// What watching an actor needs, whatever its messages are.
+#[derive(Clone)]
+pub(crate) struct Watchable {
+    id: ActorId,
+    path: String,
+    core: Arc<Core>,
+}
+
+impl Watchable {
+    pub(crate) fn new(id: ActorId, path: String, core: Arc<Core>) -> Self {
+        Self { id, path, core }
+    }
+
+    pub(crate) fn next_watch_id() -> WatchId {
+        Core::next_watch_id()
+    }
+
+    /// Has `watcher` told once the actor is gone; at once if it is.
+    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
+        if let Some(watcher) = self.core.registry.watch(self.id, watch, watcher) {
+            watcher(self.gone_before());
+        }
+    }
+
+    pub(crate) fn unwatch(&self, watch: WatchId) {
+        self.core.registry.unwatch(self.id, watch);
+    }
+
+    /// Tells it from every other, of this system or another.
+    pub(crate) fn key(&self) -> TargetKey {
+        TargetKey { system: self.core.asks.number, id: self.id }
+    }
+
+    pub(crate) fn gone_before(&self) -> Terminated {
+        Terminated { id: self.id, path: self.path.clone(), reason: None }
+    }
+}
+
+/// Tells one watched actor from every other, of whatever system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TargetKey {
+    system: u32,
+    id: ActorId,
+}
 
 /// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): ready once the actor is gone.
 ///

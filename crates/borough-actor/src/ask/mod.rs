@@ -70,7 +70,8 @@ impl<'a, M, T, F> Ask<'a, M, T, F> {
 
     /// Sets how long to wait for the answer, the time spent waiting for room included.
     ///
-    /// Timeouts are looked at every 10 ms: an ask never ends early and is at most about 20 ms late.
+    /// Timeouts are looked at every 10 ms: an ask never ends early and is at most about 20 ms late. With hundreds of
+    /// thousands of asks under way in one system they are looked at less often, down to four times a second.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

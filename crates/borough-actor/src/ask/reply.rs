@@ -21,6 +21,7 @@ use crate::actor_ref::ActorRef;
 /// // The variant is itself the function an ask needs: `account.ask(Account::Balance)`.
 /// let _: fn(Reply<u64>) -> Account = Account::Balance;
 /// ```
+#[must_use = "a reply dropped without an answer fails the ask"]
 pub struct Reply<T> {
     slot: Option<Arc<AnswerSlot<T>>>,
 }

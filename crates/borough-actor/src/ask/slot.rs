@@ -23,6 +23,7 @@ use super::AskId;
 use super::given_up::GivenUp;
 use super::turn::Turn;
 use crate::sync::{Mutex, lock};
+use crate::time::later;
 
 /// Why there will be no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +96,19 @@ enum Deadline {
 /// What the table needs of a slot, whatever its type.
 pub(super) trait AnySlot: Send + Sync {
     fn generation(&self) -> u32;
-    /// Ends the wait if it is due; gives whether somebody waits on.
-    fn sweep(&self, now: Instant) -> bool;
+    /// Ends the wait if it is due; whoever waited is to be woken, but not under the table's lock.
+    fn sweep(&self, now: Instant) -> Swept;
     /// Whether somebody waits.
     fn is_open(&self) -> bool;
     /// The turn in which the answer to this ask is awaited, if it still is and if it is awaited in one.
     fn turn_of(&self, ask: AskId) -> Option<Turn>;
+}
+
+/// What a sweep found at a slot.
+pub(super) enum Swept {
+    Idle,
+    Waiting,
+    Due(Waker),
 }
 
 impl<T> AnswerSlot<T> {
@@ -235,25 +243,24 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         lock(&self.inner).generation
     }
 
-    fn sweep(&self, now: Instant) -> bool {
+    fn sweep(&self, now: Instant) -> Swept {
         let mut inner = lock(&self.inner);
         if !matches!(inner.state, State::Open(_)) {
-            return false;
+            return Swept::Idle;
         }
         match inner.terms.deadline {
             Deadline::After(timeout) => {
-                inner.terms.deadline = Deadline::At(far_off(now, timeout));
-                true
+                // Now, not as the sweep began, which may have been before the ask did.
+                inner.terms.deadline = Deadline::At(later(Instant::now(), timeout));
+                Swept::Waiting
             }
-            Deadline::At(at) if now < at => true,
+            Deadline::At(at) if now < at => Swept::Waiting,
             Deadline::At(_) => {
-                let before = mem::replace(&mut inner.state, State::Lost(Lost::Expired));
                 self.given_up.insert(self.name(&inner));
-                drop(inner);
-                if let State::Open(asker) = before {
-                    asker.wake();
+                match mem::replace(&mut inner.state, State::Lost(Lost::Expired)) {
+                    State::Open(asker) => Swept::Due(asker),
+                    _ => Swept::Idle,
                 }
-                false
             }
         }
     }
@@ -267,9 +274,4 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         let awaited = matches!(inner.state, State::Open(_)) && self.name(&inner) == ask;
         inner.terms.turn.filter(|_| awaited)
     }
-}
-
-/// The end of a timeout; one too long for the clock ends in thirty years.
-fn far_off(now: Instant, timeout: Duration) -> Instant {
-    now.checked_add(timeout).unwrap_or_else(|| now + Duration::from_secs(60 * 60 * 24 * 365 * 30))
 }

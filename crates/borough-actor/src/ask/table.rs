@@ -1,10 +1,11 @@
 //! The answer slots of a system: what sweeps deadlines, and what knows whether an ask was given up.
 //!
 //! Promise: an ask ends, by an answer, by its asker, or by its deadline, which comes never early and
-//! at most one sweep late. A message whose asker gave up is known as such.
+//! at most two sweeps late. A message whose asker gave up is known as such.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::task::Waker;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 use super::AskId;
 use super::given_up::GivenUp;
 use super::id::SLOTS;
-use super::slot::{AnySlot, Origin};
+use super::slot::{AnySlot, Origin, Swept};
 use super::turn::Turn;
 use crate::id::ActorId;
 
@@ -32,6 +33,8 @@ pub(crate) struct AskTable {
 struct Slots {
     places: Vec<Place>,
     free: Vec<u32>,
+    /// The places that have a slot, in no order: what a burst of asks left empty is not swept.
+    taken: Vec<u32>,
 }
 
 #[derive(Default)]
@@ -39,6 +42,8 @@ struct Place {
     slot: Option<Arc<dyn AnySlot>>,
     /// How far the slots that were here before have counted, so that no two asks ever have one name.
     generation: u32,
+    /// Where this place stands among those that are taken.
+    among_taken: usize,
 }
 
 impl Slots {
@@ -48,6 +53,23 @@ impl Slots {
             self.places.push(Place::default());
             Some(index)
         })
+    }
+
+    fn vacate(&mut self, index: u32) -> Option<Arc<dyn AnySlot>> {
+        let place = &mut self.places[index as usize];
+        let slot = place.slot.take()?;
+        place.generation = slot.generation();
+        let gap = place.among_taken;
+        self.taken.swap_remove(gap);
+        if let Some(moved) = self.taken.get(gap) {
+            self.places[*moved as usize].among_taken = gap;
+        }
+        self.free.push(index);
+        Some(slot)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Arc<dyn AnySlot>> {
+        self.taken.iter().filter_map(|index| self.places[*index as usize].slot.as_ref())
     }
 }
 
@@ -68,7 +90,10 @@ impl AskTable {
     pub(super) fn register<S: AnySlot + 'static>(&self, make: impl FnOnce(Origin) -> S) -> Option<Arc<S>> {
         let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let index = slots.vacant()?;
+        let among_taken = slots.taken.len();
+        slots.taken.push(index);
         let place = &mut slots.places[index as usize];
+        place.among_taken = among_taken;
         let slot =
             Arc::new(make(Origin { index, generation: place.generation, given_up: self.given_up.clone() }));
         place.slot = Some(slot.clone());
@@ -76,12 +101,7 @@ impl AskTable {
     }
 
     pub(super) fn unregister(&self, index: u32) {
-        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let place = &mut slots.places[index as usize];
-        let slot = place.slot.take();
-        place.generation = slot.as_ref().map_or(place.generation, |slot| slot.generation());
-        slots.free.push(index);
-        drop(slots);
+        let slot = self.slots.write().unwrap_or_else(PoisonError::into_inner).vacate(index);
         drop(slot);
     }
 
@@ -115,13 +135,27 @@ impl AskTable {
 
     /// Ends what is due. Gives how many asks are left.
     pub(super) fn sweep(&self, now: Instant) -> usize {
-        self.slots().filter(|slot| slot.sweep(now)).count()
+        let mut left = 0;
+        let mut due = Vec::new();
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        for slot in slots.iter() {
+            match slot.sweep(now) {
+                Swept::Idle => {}
+                Swept::Waiting => left += 1,
+                Swept::Due(asker) => due.push(asker),
+            }
+        }
+        drop(slots);
+        due.into_iter().for_each(Waker::wake);
+        left
     }
 
     /// The sweeper leaves, unless an ask came in meanwhile.
     pub(super) fn sweeper_may_leave(&self) -> bool {
         self.sweeping.store(false, Ordering::Release);
-        let idle = !self.slots().any(|slot| slot.is_open());
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let idle = !slots.iter().any(|slot| slot.is_open());
+        drop(slots);
         if !idle {
             self.sweeping.store(true, Ordering::Release);
         }
@@ -136,14 +170,5 @@ impl AskTable {
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
-    }
-
-    /// The slots there are now. Not under the lock: an asker that is woken may want it.
-    fn slots(&self) -> impl Iterator<Item = Arc<dyn AnySlot>> + '_ {
-        let slots: Vec<_> = {
-            let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-            slots.places.iter().filter_map(|place| place.slot.clone()).collect()
-        };
-        slots.into_iter()
     }
 }

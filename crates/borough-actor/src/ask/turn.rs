@@ -41,6 +41,13 @@ pub(crate) fn is_last() -> bool {
     TURN.get().is_some_and(|turn| turn.is_last)
 }
 
+/// Makes the turn this thread is running its actor's last, if it is a turn of this one.
+pub(crate) fn make_last(system: u32, actor: ActorId) {
+    if let Some(turn) = TURN.get().filter(|turn| turn.system == system && turn.actor == actor) {
+        TURN.set(Some(Turn { is_last: true, ..turn }));
+    }
+}
+
 /// Says which ask the turn this thread is running handles from here on.
 #[inline]
 pub(crate) fn handling(ask: Option<AskId>) {

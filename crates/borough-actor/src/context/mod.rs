@@ -27,7 +27,7 @@ use crate::host::Pace;
 use crate::id::ActorId;
 use crate::item::Item;
 use crate::mailbox::Batch;
-use crate::supervision::{Directive, RestartHistory, Supervision};
+use crate::supervision::{ActorFailed, Directive, RestartHistory, Supervision};
 use crate::system::{Spawn, SystemHandle, spawn};
 use crate::watch::{StopReason, Terminated, WatchId};
 
@@ -146,9 +146,10 @@ impl<A: Actor> Context<A> {
         self.timers().cancel_idle();
     }
 
-    /// Puts a message aside until [`Context::unstash_all`]; gives it back if 1024 are aside already.
+    /// Puts the message of this turn aside until [`Context::unstash_all`]; gives it back if 1024 are aside already.
     ///
-    /// A restart puts stashed messages back into the mailbox, in front.
+    /// A restart puts stashed messages back into the mailbox, in front. If the message is an ask whose asker gives up
+    /// meanwhile, it is dropped unhandled; another message stashed in the turn of an ask shares that fate.
     pub fn stash(&mut self, message: A::Msg) -> Result<(), StashFull<A::Msg>> {
         let asked = turn::current().and_then(|turn| turn.ask);
         self.extras().stash.put(Item::new(message, asked))
@@ -297,10 +298,18 @@ impl<A: Actor> Context<A> {
     pub(crate) fn forget_instance(&mut self) {
         self.ending = None;
         self.unstash_all();
-        if let Some(extras) = &mut self.extras {
-            extras.timers.cancel_all();
-            extras.timers.cancel_idle();
-            extras.watches.end_all();
+        self.end_arrangements();
+    }
+
+    /// Ends the timers and watches. Their messages are the user's, and what they do as they are dropped must not
+    /// end the actor's end.
+    fn end_arrangements(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        let timers = std::mem::take(&mut extras.timers);
+        let mut watches = std::mem::take(&mut extras.watches);
+        watches.unwatch_all();
+        if let Err(fault) = Fault::catch(|| drop((timers, watches))) {
+            tracing::error!(actor = %self.path(), %fault, "a timer's or watch's message panicked as it was dropped");
         }
     }
 
@@ -308,11 +317,7 @@ impl<A: Actor> Context<A> {
     pub(crate) fn close(&mut self, reason: StopReason) {
         self.ending = Some(reason);
         self.unstash_all();
-        if let Some(extras) = &mut self.extras {
-            extras.timers.cancel_all();
-            extras.timers.cancel_idle();
-            extras.watches.end_all();
-        }
+        self.end_arrangements();
         let waiting = self.cell.mailbox.close();
         let in_hand = std::mem::take(&mut self.inbox);
         for item in in_hand.into_iter().chain(waiting) {
@@ -324,8 +329,10 @@ impl<A: Actor> Context<A> {
 /// However an actor ends, this is its end: also when its task is dropped with its runtime.
 impl<A: Actor> Drop for Context<A> {
     fn drop(&mut self) {
-        // Without a reason the task was dropped, and only its runtime does that.
-        let reason = self.ending.unwrap_or(StopReason::SystemStopped);
+        // Without a reason the task was dropped: with its runtime, or because user code panicked as a killed turn
+        // was dropped.
+        let lost = if std::thread::panicking() { StopReason::Fault } else { StopReason::SystemStopped };
+        let reason = self.ending.unwrap_or(lost);
         self.close(reason);
         self.cell.core.registry.dismiss(self.cell.id, &self.cell.path(), reason);
     }
@@ -335,16 +342,4 @@ impl<A: Actor> fmt::Debug for Context<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").field("path", &self.path()).finish_non_exhaustive()
     }
-}
-
-/// An actor failed, and this is what its supervision said. Published on the system's [`EventStream`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ActorFailed {
-    /// Who.
-    pub path: String,
-    /// What happened, in words.
-    pub fault: String,
-    /// What is done about it.
-    pub directive: Directive,
 }

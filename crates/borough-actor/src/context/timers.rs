@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::time::later;
+
 /// Names a timer within its actor: a word or a number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerKey(Key);
@@ -245,9 +247,4 @@ impl<M> fmt::Debug for Timers<M> {
 /// A period of nothing would keep the actor busy for ever.
 fn at_least_a_moment(period: Duration) -> Duration {
     period.max(Duration::from_millis(1))
-}
-
-/// A deadline beyond what the clock can count comes in thirty years.
-fn later(from: Instant, by: Duration) -> Instant {
-    from.checked_add(by).unwrap_or_else(|| from + Duration::from_secs(60 * 60 * 24 * 365 * 30))
 }

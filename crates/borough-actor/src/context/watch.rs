@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::actor_ref::{TargetKey, Watchable};
 use crate::cell::ActorCell;
 use crate::item::{Item, Rare};
-use crate::watch::WatchId;
+use crate::watch::{TargetKey, WatchId, Watchable};
 
 pub(crate) struct Watches<M> {
     kept: HashMap<WatchId, Watch<M>>,
@@ -57,10 +56,11 @@ impl<M> Watches<M> {
         }
     }
 
-    pub(super) fn end_all(&mut self) {
+    /// Ends all watches; their messages are kept, for whoever drops them.
+    pub(super) fn unwatch_all(&mut self) {
         self.by_target.clear();
-        for (watch, kept) in self.kept.drain() {
-            kept.target.unwatch(watch);
+        for (watch, kept) in &self.kept {
+            kept.target.unwatch(*watch);
         }
     }
 

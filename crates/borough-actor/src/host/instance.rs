@@ -4,11 +4,12 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::time::Duration;
 
-use super::turn::{self, Fence, Outcome};
+use super::turn::{Fence, Outcome};
 use super::{End, Next, answer, ending};
 use crate::actor::Actor;
 use crate::cell::interrupt;
 use crate::context::Context;
+use crate::fault::Fault;
 use crate::watch::StopReason;
 
 /// Makes an instance and lets it start, as often as supervision allows; `None`: the actor has ended.
@@ -18,7 +19,7 @@ pub(super) async fn begin<A: Actor, F: FnMut() -> A>(
     make: &mut F,
 ) -> Option<A> {
     loop {
-        let outcome = match turn::run(&mut *make) {
+        let outcome = match Fault::catch(&mut *make) {
             Err(fault) => Outcome::Failed(fault),
             Ok(mut actor) => match start(&mut actor, ctx, fence).await {
                 Outcome::Done => return Some(actor),
@@ -67,7 +68,7 @@ pub(super) async fn terminated<A: Actor>(
 
 /// Drops a failed instance; should that panic, the next one follows all the same.
 fn bury<A: Actor>(actor: A, ctx: &Context<A>) {
-    if let Err(fault) = turn::run(|| drop(actor)) {
+    if let Err(fault) = Fault::catch(|| drop(actor)) {
         tracing::error!(actor = %ctx.path(), %fault, "a failed instance panicked as it was dropped");
     }
 }
@@ -124,16 +125,18 @@ async fn rest<A: Actor>(ctx: &mut Context<A>, wait: Duration) -> Option<StopReas
     // What those children escalated on their way out was the old instance's affair.
     ctx.forget_escalated();
     let mut wait = pin!(tokio::time::sleep(wait));
-    loop {
+    let reason = loop {
         let bits = tokio::select! {
             biased;
             bits = poll_fn(|cx| ctx.cell.mailbox.poll_interrupt(cx)) => bits,
-            () = &mut wait => return None,
+            () = &mut wait => break None,
         };
         if let Some(reason) = ending(bits) {
-            return Some(reason);
+            break Some(reason);
         }
-    }
+    };
+    ctx.cell.mailbox.take_back_waker();
+    reason
 }
 
 /// Stops the children and waits until they are gone. Gives a reason if the actor itself was asked

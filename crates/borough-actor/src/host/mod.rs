@@ -160,7 +160,7 @@ fn judge<A: Actor>(ctx: &mut Context<A>, outcome: Outcome) -> Option<End> {
 /// An instance that did not start cannot be resumed; a new one is made.
 fn answer<A: Actor>(ctx: &mut Context<A>, fault: Fault, can_resume: bool) -> Option<End> {
     // The decision is user code too; one that panics stops the actor.
-    let directive = turn::run(|| ctx.supervision().decide(&fault)).unwrap_or(Directive::Stop);
+    let directive = Fault::catch(|| ctx.supervision().decide(&fault)).unwrap_or(Directive::Stop);
     let directive =
         if directive == Directive::Resume && !can_resume { Directive::Restart } else { directive };
     ctx.report(&fault, directive);

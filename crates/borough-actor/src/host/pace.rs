@@ -14,8 +14,12 @@ const TICKS_MAX: u16 = 6;
 const MICROS_PER_TICK: u128 = 8;
 /// Batches of this size are timed each time; smaller ones only while the limit still grows.
 const TIMED: u8 = 16;
-/// After this many messages the task lets others of its worker run.
+/// After this many messages, or as many ticks as are worth as much, the task lets others of its worker run.
 const YIELD_AFTER: u16 = 1024;
+/// A tick of work counts as this many messages: 1024 of them are about 400 us.
+const MESSAGES_PER_TICK: u16 = 20;
+/// Of the small batches one in this many messages is timed, to notice an actor that turns slow.
+const SAMPLED: u16 = 16;
 
 /// Six bytes, because every idle actor has one.
 #[derive(Debug, Default)]
@@ -40,15 +44,19 @@ impl Pace {
     pub(crate) fn begin(&mut self, size: usize) {
         self.size = u8::try_from(size).unwrap_or(u8::MAX);
         let grows = self.bits < BITS_MAX && size >= self.batch_limit();
-        self.began = if grows || self.size >= TIMED { now() } else { 0 };
+        let sampled = self.since_yield.is_multiple_of(SAMPLED);
+        self.began = if grows || self.size >= TIMED || sampled { now() } else { 0 };
     }
 
     #[inline]
     pub(crate) fn end(&mut self) {
-        self.since_yield = self.since_yield.saturating_add(u16::from(self.size));
+        let mut work = u16::from(self.size);
         if self.began != 0 {
-            self.adjust(now().wrapping_sub(self.began));
+            let ticks = now().wrapping_sub(self.began);
+            work = work.max(ticks.saturating_mul(MESSAGES_PER_TICK));
+            self.adjust(ticks);
         }
+        self.since_yield = self.since_yield.saturating_add(work);
     }
 
     /// Whether it is time to let others run; once it is.
@@ -113,9 +121,29 @@ mod tests {
 
     #[test]
     fn a_small_batch_says_nothing_about_a_larger_one() {
-        let mut pace = Pace { bits: 6, ..Pace::default() };
+        let mut pace = Pace { bits: 6, since_yield: 1, ..Pace::default() };
         pace.begin(1);
         assert_eq!(pace.began, 0);
         assert_eq!(after(pace, 20, 1).batch_limit(), 64);
+    }
+
+    #[test]
+    fn a_slow_actor_lets_others_run_after_each_message() {
+        let mut pace = Pace { size: 1, began: now().wrapping_sub(250).max(1), ..Pace::default() };
+        pace.end();
+        assert!(pace.is_due_to_yield());
+    }
+
+    #[test]
+    fn an_actor_that_turns_slow_in_small_batches_is_noticed() {
+        let mut pace = Pace { bits: BITS_MAX, ..Pace::default() };
+        let timed = (0..64).filter(|_| {
+            pace.begin(1);
+            let timed = pace.began != 0;
+            pace.began = 0;
+            pace.end();
+            timed
+        });
+        assert_eq!(timed.count(), 4);
     }
 }

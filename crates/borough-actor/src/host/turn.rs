@@ -2,7 +2,6 @@
 //!
 //! A panic becomes a fault, a kill takes effect at an await, and an ask inside knows whose turn it is in.
 
-use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -54,7 +53,7 @@ impl<M> Fence<M> {
             Ok(Poll::Pending) => Outcome::Stop(StopReason::Killed),
             Ok(Poll::Ready(Ok(()))) => Outcome::Done,
             Ok(Poll::Ready(Err(fault))) => Outcome::Failed(fault),
-            Err(panic) => Outcome::Failed(fault_of(panic)),
+            Err(panic) => Outcome::Failed(Fault::from_panic(panic)),
         };
         self.asked = None;
         Poll::Ready(outcome)
@@ -68,16 +67,4 @@ impl<M> Fence<M> {
         let mut code = pin!(code);
         poll_fn(|cx| self.poll(code.as_mut(), cx)).await
     }
-}
-
-/// Runs user code that does not await.
-pub(super) fn run<T>(code: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(code)).map_err(fault_of)
-}
-
-fn fault_of(panic: Box<dyn Any + Send>) -> Fault {
-    let fault = Fault::from_panic(&*panic);
-    // A payload may panic once more as it is dropped; that must not pass for the actor's own.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-    fault
 }

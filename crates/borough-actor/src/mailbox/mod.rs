@@ -12,14 +12,17 @@
 //!                                         --future dropped-------> withdrawn
 //!                                         --mailbox closed-------> item given back
 //! ```
-//! Invariants, under the lock: while senders wait, nobody else enters, and the queue is more than half
-//! full, so that whoever is admitted can send many before waiting again; a parked reader's queue
-//! is empty; after `closed` nothing enters.
+//! Those that wait are let in when the queue is half empty, so that each wake-up is worth many items; or as soon
+//! as there is room, when the reader is busy elsewhere and may not come back for long.
+//!
+//! Invariants, under the lock: while senders wait, nobody else enters; a parked reader's queue is empty; after
+//! `closed` nothing enters.
 //!
 //! A reader that takes the only item is parked with it in hand: if nothing comes while it is busy, it may rest
 //! without a second look under the lock. That is sound for as long as it does not return to its executor in
 //! between, because a wake-up meant for its rest would be spent on whatever it waits for then: who does,
-//! calls [`Mailbox::leave_waker`] first, which ends the parking.
+//! calls [`Mailbox::leave_waker`] first, which ends the parking. It also rests on wake-ups by value, which always
+//! write to the task: one by reference may find it running and leave no trace that an unlocked look could miss.
 //!
 //! This module knows nothing of actors: items are opaque, and the reader is any task.
 
@@ -93,8 +96,9 @@ pub(crate) struct Mailbox<T> {
     state: Mutex<State<T>>,
     capacity: u32,
     when_full: WhenFull,
-    /// Changed under the lock only, so that a parked reader cannot miss a bit; read without it.
-    interrupts: AtomicU8,
+    /// The interrupts raised, and the mailbox's own bits. Changed under the lock only, so that a parked reader
+    /// cannot miss one; read without it.
+    flags: AtomicU8,
 }
 
 #[derive(Debug)]
@@ -103,11 +107,11 @@ struct State<T> {
     /// Set exactly while the reader is parked, as is the bit [`PARKED`].
     parked: Option<Waker>,
     /// What most mailboxes never need.
-    rare: Option<Box<Rare<T>>>,
+    seldom: Option<Box<Seldom<T>>>,
 }
 
 #[derive(Debug)]
-struct Rare<T> {
+struct Seldom<T> {
     waiting: Waiting<T>,
     /// The reader's waker while it is busy elsewhere: only an interrupt may use it.
     busy: Option<Waker>,
@@ -116,13 +120,13 @@ struct Rare<T> {
 }
 
 impl<T> State<T> {
-    fn rare(&mut self) -> &mut Rare<T> {
-        self.rare
-            .get_or_insert_with(|| Box::new(Rare { waiting: Waiting::default(), busy: None, label: None }))
+    fn seldom(&mut self) -> &mut Seldom<T> {
+        self.seldom
+            .get_or_insert_with(|| Box::new(Seldom { waiting: Waiting::default(), busy: None, label: None }))
     }
 
     fn waiting(&mut self) -> Option<&mut Waiting<T>> {
-        self.rare.as_mut().map(|rare| &mut rare.waiting)
+        self.seldom.as_mut().map(|seldom| &mut seldom.waiting)
     }
 }
 
@@ -136,8 +140,8 @@ impl<T: Letter> Mailbox<T> {
     }
 
     fn with_queue(queue: Queue<T>, capacity: NonZeroU32, when_full: WhenFull) -> Self {
-        let state = Mutex::new(State { queue, parked: None, rare: None });
-        Self { state, capacity: capacity.get(), when_full, interrupts: AtomicU8::new(0) }
+        let state = Mutex::new(State { queue, parked: None, seldom: None });
+        Self { state, capacity: capacity.get(), when_full, flags: AtomicU8::new(0) }
     }
 
     /// Puts an item in, if there is room.
@@ -161,7 +165,7 @@ impl<T: Letter> Mailbox<T> {
     fn park(&self, state: &mut State<T>, waker: &Waker) {
         if state.parked.is_none() {
             state.parked = Some(waker.clone());
-            self.interrupts.store(self.interrupts.load(Ordering::Relaxed) | PARKED, Ordering::Relaxed);
+            self.flags.store(self.flags.load(Ordering::Relaxed) | PARKED, Ordering::Relaxed);
         }
     }
 
@@ -169,7 +173,7 @@ impl<T: Letter> Mailbox<T> {
     fn unpark(&self, state: &mut State<T>) -> Option<Waker> {
         let reader = state.parked.take();
         if reader.is_some() {
-            self.interrupts.store(self.interrupts.load(Ordering::Relaxed) & !PARKED, Ordering::Relaxed);
+            self.flags.store(self.flags.load(Ordering::Relaxed) & !PARKED, Ordering::Relaxed);
         }
         reader
     }
@@ -182,7 +186,7 @@ impl<T: Letter> Mailbox<T> {
 
     #[inline]
     fn has_room(&self, state: &State<T>) -> bool {
-        let line = state.rare.as_ref().map_or(0, |rare| rare.waiting.len());
+        let line = state.seldom.as_ref().map_or(0, |seldom| seldom.waiting.len());
         state.queue.len() < self.capacity as usize && line == 0
     }
 
@@ -223,7 +227,7 @@ impl<T: Letter> Mailbox<T> {
         let mut state = lock(&self.state);
         if self.when_full == WhenFull::Wait && !self.has_room(&state) && !self.is_closed() {
             let rank = state.queue.rank(&item);
-            return Ok(Some(state.rare().waiting.join(item, rank, waker.clone())));
+            return Ok(Some(state.seldom().waiting.join(item, rank, waker.clone())));
         }
         drop(state);
         self.push(item).map(|()| None).or_else(|refusal| match refusal {
@@ -236,7 +240,7 @@ impl<T: Letter> Mailbox<T> {
     /// Asks how a waiting sender stands: ready when admitted, or with its item when closed.
     pub(crate) fn poll_waiting(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<(), T>> {
         let mut state = lock(&self.state);
-        let waiting = &mut state.rare().waiting;
+        let waiting = &mut state.seldom().waiting;
         if self.is_closed() {
             return Poll::Ready(waiting.withdraw(ticket).map_or(Ok(()), Err));
         }
@@ -245,15 +249,15 @@ impl<T: Letter> Mailbox<T> {
 
     /// Takes a sender out of the line; gives its item unless it was admitted before.
     pub(crate) fn withdraw(&self, ticket: Ticket) -> Option<T> {
-        lock(&self.state).rare().waiting.withdraw(ticket)
+        lock(&self.state).seldom().waiting.withdraw(ticket)
     }
 
     /// Fills the empty `batch` with up to `limit` items, or parks the reader until there is an item or an interrupt.
     #[inline]
     pub(crate) fn poll_take(&self, batch: &mut Batch<T>, limit: usize, cx: &mut Context<'_>) -> Poll<Taken> {
         let mut state = lock(&self.state);
-        if let Some(rare) = &mut state.rare {
-            rare.busy = None;
+        if let Some(seldom) = &mut state.seldom {
+            seldom.busy = None;
         }
         if let Some(raised) = self.take_interrupts() {
             return Poll::Ready(Taken::Interrupted(raised));
@@ -264,7 +268,8 @@ impl<T: Letter> Mailbox<T> {
             return Poll::Pending;
         }
         state.queue.take(batch.buffer(), limit.min(self.capacity as usize / 4).max(1));
-        let admitted = self.admit_waiting(&mut state);
+        let admitted =
+            if state.queue.len() <= self.capacity as usize / 2 { self.admit(&mut state) } else { Vec::new() };
         if state.queue.len() == 0 && batch.len() == 1 {
             self.park(&mut state, cx.waker());
         }
@@ -275,23 +280,21 @@ impl<T: Letter> Mailbox<T> {
 
     /// The raised bits, once. To be called under the lock.
     fn take_interrupts(&self) -> Option<u8> {
-        let raised = self.interrupts.load(Ordering::Relaxed);
+        let raised = self.flags.load(Ordering::Relaxed);
         if raised & !OWN == 0 {
             return None;
         }
-        self.interrupts.store(raised & OWN, Ordering::Relaxed);
+        self.flags.store(raised & OWN, Ordering::Relaxed);
         Some(raised & !OWN)
     }
 
-    fn admit_waiting(&self, state: &mut State<T>) -> Vec<Waker> {
+    /// Lets in those that wait, for as long as there is room.
+    fn admit(&self, state: &mut State<T>) -> Vec<Waker> {
         let mut wakers = Vec::new();
-        let State { queue, rare, .. } = state;
-        let Some(rare) = rare else { return wakers };
-        if queue.len() > self.capacity as usize / 2 {
-            return wakers;
-        }
+        let State { queue, seldom, .. } = state;
+        let Some(seldom) = seldom else { return wakers };
         while queue.len() < self.capacity as usize {
-            let Some((item, rank, waker)) = rare.waiting.admit() else { break };
+            let Some((item, rank, waker)) = seldom.waiting.admit() else { break };
             queue.push(item, rank);
             wakers.push(waker);
         }
@@ -301,9 +304,9 @@ impl<T: Letter> Mailbox<T> {
     /// Raises interrupt bits and wakes the reader, be it parked or busy elsewhere.
     pub(crate) fn interrupt(&self, bits: u8) {
         let mut state = lock(&self.state);
-        self.interrupts.fetch_or(bits & !OWN, Ordering::Relaxed);
+        self.flags.fetch_or(bits & !OWN, Ordering::Relaxed);
         let parked = self.unpark(&mut state);
-        let busy = state.rare.as_mut().and_then(|rare| rare.busy.take());
+        let busy = state.seldom.as_mut().and_then(|seldom| seldom.busy.take());
         drop(state);
         parked.into_iter().chain(busy).for_each(Waker::wake);
     }
@@ -314,14 +317,23 @@ impl<T: Letter> Mailbox<T> {
         if let Some(raised) = self.take_interrupts() {
             return Poll::Ready(raised);
         }
-        state.rare().busy = Some(cx.waker().clone());
+        state.seldom().busy = Some(cx.waker().clone());
+        let admitted = self.admit(&mut state);
+        drop(state);
+        admitted.into_iter().for_each(Waker::wake);
         Poll::Pending
+    }
+
+    /// The reader is back from elsewhere: the waker it left is of no use any more.
+    pub(crate) fn take_back_waker(&self) {
+        let busy = lock(&self.state).seldom.as_mut().and_then(|seldom| seldom.busy.take());
+        drop(busy);
     }
 
     /// Whether any of these interrupt bits is raised and not yet taken.
     #[inline]
     pub(crate) fn is_interrupted(&self, bits: u8) -> bool {
-        self.interrupts.load(Ordering::Relaxed) & bits != 0
+        self.flags.load(Ordering::Relaxed) & bits != 0
     }
 
     /// Leaves a waker for interrupts while the reader is busy elsewhere; it is parked no more.
@@ -333,23 +345,27 @@ impl<T: Letter> Mailbox<T> {
         if self.is_interrupted(bits) {
             return false;
         }
-        let busy = &mut state.rare().busy;
+        let busy = &mut state.seldom().busy;
         if !busy.as_ref().is_some_and(|left| left.will_wake(waker)) {
             *busy = Some(waker.clone());
         }
+        // It may be long before the reader takes anything: whoever can be let in is let in now.
+        let admitted = self.admit(&mut state);
+        drop(state);
+        admitted.into_iter().for_each(Waker::wake);
         true
     }
 
     /// Whether the reader is busy elsewhere: it left its waker, and has not come back for items since.
     pub(crate) fn is_busy(&self) -> bool {
-        lock(&self.state).rare.as_ref().is_some_and(|rare| rare.busy.is_some())
+        lock(&self.state).seldom.as_ref().is_some_and(|seldom| seldom.busy.is_some())
     }
 
     /// Lets nothing in any more and gives what was accepted and not taken. Waiting senders get
     /// their items back.
     pub(crate) fn close(&self) -> Vec<T> {
         let mut state = lock(&self.state);
-        self.interrupts.fetch_or(CLOSED, Ordering::Relaxed);
+        self.flags.fetch_or(CLOSED, Ordering::Relaxed);
         let left = state.queue.drain();
         drop(self.unpark(&mut state));
         let wakers = state.waiting().map(|waiting| waiting.wakers()).unwrap_or_default();
@@ -365,10 +381,10 @@ impl<T: Letter> Mailbox<T> {
 
     /// Says what the reader is called; kept for as long as anybody has the mailbox.
     pub(crate) fn set_label(&self, label: Arc<str>) {
-        lock(&self.state).rare().label = Some(label);
+        lock(&self.state).seldom().label = Some(label);
     }
 
     pub(crate) fn label(&self) -> Option<Arc<str>> {
-        lock(&self.state).rare.as_ref().and_then(|rare| rare.label.clone())
+        lock(&self.state).seldom.as_ref().and_then(|seldom| seldom.label.clone())
     }
 }

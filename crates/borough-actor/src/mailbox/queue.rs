@@ -6,6 +6,8 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
+use super::Letter;
+
 /// Ranks an item; items of higher rank leave first, items of equal rank in order of arrival.
 pub(crate) type Rank<T> = Arc<dyn Fn(&T) -> i64 + Send + Sync>;
 
@@ -19,8 +21,17 @@ pub(crate) enum Queue<T> {
 
 pub(crate) struct Ranked<T> {
     heap: BinaryHeap<Entry<T>>,
+    /// Those that leave after all that came before them, and before all that comes after.
+    in_order: VecDeque<InOrder<T>>,
     rank: Rank<T>,
     arrived: u64,
+}
+
+struct InOrder<T> {
+    arrived: u64,
+    /// How many of those that came before it are in the heap still.
+    older: usize,
+    item: T,
 }
 
 struct Entry<T> {
@@ -29,16 +40,17 @@ struct Entry<T> {
     item: T,
 }
 
-impl<T> Queue<T> {
+impl<T: Letter> Queue<T> {
     pub(crate) fn ranked(rank: Rank<T>) -> Self {
-        Self::Ranked(Box::new(Ranked { heap: BinaryHeap::new(), rank, arrived: 0 }))
+        let ranked = Ranked { heap: BinaryHeap::new(), in_order: VecDeque::new(), rank, arrived: 0 };
+        Self::Ranked(Box::new(ranked))
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Fifo(items) => items.len(),
-            Self::Ranked(ranked) => ranked.heap.len(),
+            Self::Ranked(ranked) => ranked.heap.len() + ranked.in_order.len(),
         }
     }
 
@@ -83,7 +95,7 @@ impl<T> Queue<T> {
             }
             Self::Fifo(items) if items.len() <= limit => mem::swap(items, batch),
             Self::Fifo(items) => batch.extend(items.drain(..limit)),
-            Self::Ranked(ranked) => batch.extend(ranked.heap.pop().map(|entry| entry.item)),
+            Self::Ranked(ranked) => batch.extend(ranked.pop()),
         }
     }
 
@@ -94,7 +106,8 @@ impl<T> Queue<T> {
             Self::Ranked(ranked) => {
                 let mut entries = mem::take(&mut ranked.heap).into_sorted_vec();
                 entries.reverse();
-                entries.into_iter().map(|entry| entry.item).collect()
+                let in_order = mem::take(&mut ranked.in_order).into_iter().map(|waiting| waiting.item);
+                entries.into_iter().map(|entry| entry.item).chain(in_order).collect()
             }
         }
     }
@@ -116,10 +129,26 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Ranked<T> {
+impl<T: Letter> Ranked<T> {
     fn push(&mut self, item: T, rank: i64) {
         self.arrived += 1;
-        self.heap.push(Entry { rank, arrived: self.arrived, item });
+        let arrived = self.arrived;
+        if item.is_expendable() {
+            self.heap.push(Entry { rank, arrived, item });
+        } else {
+            self.in_order.push_back(InOrder { arrived, older: self.heap.len(), item });
+        }
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        if self.in_order.front().is_some_and(|first| first.older == 0) {
+            return self.in_order.pop_front().map(|first| first.item);
+        }
+        let Entry { arrived, item, .. } = self.heap.pop()?;
+        for later in self.in_order.iter_mut().filter(|waiting| waiting.arrived > arrived) {
+            later.older -= 1;
+        }
+        Some(item)
     }
 }
 
@@ -145,6 +174,9 @@ impl<T> Eq for Entry<T> {}
 
 impl<T> fmt::Debug for Queue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("len", &self.len()).finish_non_exhaustive()
+        f.write_str(match self {
+            Self::Fifo(_) => "Fifo",
+            Self::Ranked(_) => "Ranked",
+        })
     }
 }

@@ -28,11 +28,10 @@ pub use self::report::{PhaseReport, ShutdownReport};
 use crate::cell::interrupt;
 use crate::sync::{Mutex, lock};
 use crate::system::{Core, SystemHandle};
+use crate::time::later;
 
 /// How long killed actors get to reach an await.
 const KILL_GRACE: Duration = Duration::from_secs(1);
-/// A timeout too long for the clock.
-const FAR_OFF: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 /// How many paths a report names.
 const NAMED_IN_REPORT: usize = 100;
 
@@ -158,7 +157,7 @@ async fn run(core: &Core, mut tasks: Tasks) -> ShutdownReport {
     let mut report = ShutdownReport::default();
     for phase in &core.shutdown.phases {
         let begun = Instant::now();
-        let deadline = begun.checked_add(phase.timeout).unwrap_or_else(|| begun + FAR_OFF);
+        let deadline = later(begun, phase.timeout);
         let own = run_tasks(tasks.remove(&phase.name).unwrap_or_default(), deadline);
         let failed = if phase.name == ACTORS {
             tokio::join!(own, stop_actors(core, deadline, &mut report)).0

@@ -33,6 +33,7 @@ pub const DEFAULT_ASK_TIMEOUT: Duration = Duration::from_secs(5);
 /// [`SystemHandle::shutdown`] ends it in order. Dropping the system ends it without ceremony: every actor is killed at
 /// its next await, no hook is called, what waits in mailboxes becomes dead letters. Refs and handles
 /// that are left refuse everything then.
+#[must_use = "dropping a system kills its actors"]
 pub struct System {
     handle: SystemHandle,
 }

@@ -100,17 +100,15 @@ impl Registry {
         let mut places = lock(&self.places);
         let Some(resident) = places.remove(id) else { return };
         let mut orphans = Vec::new();
-        let mut watchers = BTreeMap::new();
         let mut waiting_parent = None;
-        if let Some(bonds) = resident.bonds {
-            if let Some(name) = &bonds.name {
-                places.names.remove(name);
-            }
-            watchers = bonds.watchers;
-            orphans = bonds.children.iter().filter_map(|child| places.cell(*child)).collect();
-            if let Some(parent) = bonds.parent {
-                waiting_parent = places.child_gone(parent, id);
-            }
+        // Taken whole, and dropped without the lock: faults and watchers are the user's.
+        let mut bonds = resident.bonds.unwrap_or_default();
+        if let Some(name) = &bonds.name {
+            places.names.remove(name);
+        }
+        orphans.extend(bonds.children.iter().filter_map(|child| places.cell(*child)));
+        if let Some(parent) = bonds.parent {
+            waiting_parent = places.child_gone(parent, id);
         }
         let empty = places.alive == 0;
         drop(places);
@@ -122,7 +120,7 @@ impl Registry {
         for orphan in orphans {
             orphan.interrupt(farewell);
         }
-        for watcher in watchers.into_values() {
+        for watcher in std::mem::take(&mut bonds.watchers).into_values() {
             watcher(Terminated { id, path: path.to_owned(), reason: Some(reason) });
         }
         if let Some(parent) = waiting_parent {
@@ -324,8 +322,11 @@ impl Places {
     fn remove(&mut self, id: ActorId) -> Option<Resident> {
         self.resident(id)?;
         let resident = self.residents[id.place as usize].take();
-        self.generations[id.place as usize] = id.generation.wrapping_add(1);
-        self.free.push(id.place);
+        // A place whose numbers are used up is not used again: an id names one actor for ever.
+        if let Some(next) = id.generation.checked_add(1) {
+            self.generations[id.place as usize] = next;
+            self.free.push(id.place);
+        }
         self.alive -= 1;
         resident
     }
