@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_actor::{ActorFailed, ActorRef, Directive, Fault, StopReason, Supervision, System};
+use borough_actor::{ActorFailed, ActorRef, Directive, Fault, StopReason, Supervision, System, SystemHandle};
 
 use tokio::sync::oneshot;
 
@@ -161,4 +161,40 @@ async fn a_fault_escalated_during_the_parents_restart_is_not_taken_for_a_later_o
     third.tell(fail("third")).await.unwrap();
     eventually("the parent is restarted again", || log.count("p restarted") == 2).await;
     assert_eq!(log.count("p restarted after child /parent/third failed: third"), 1, "{:?}", log.lines());
+}
+
+/// An error that looks at the system as it is dropped.
+#[derive(Debug)]
+struct Nosy(SystemHandle);
+
+impl std::fmt::Display for Nosy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("nosy")
+    }
+}
+
+impl std::error::Error for Nosy {}
+
+impl Drop for Nosy {
+    fn drop(&mut self) {
+        let _ = self.0.actors();
+    }
+}
+
+/// Faults that wait to be judged are dropped with their actor, and may do as they are dropped what they like.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fault_may_look_at_the_system_as_it_is_dropped() {
+    let (system, log) = (System::new("test").unwrap(), Log::default());
+    for _ in 0..50 {
+        let parent = system.spawn(Puppet::new("parent", &log).maker());
+        let child = Puppet::new("child", &log).maker();
+        let child = call(&parent, move |_, ctx| {
+            ctx.actor(child).supervision(Supervision::always(Directive::Escalate)).spawn().unwrap()
+        })
+        .await;
+        let handle = system.handle();
+        child.tell(act(move |_, _| Err(Nosy(handle).into()))).await.unwrap();
+        parent.stop();
+        tokio::time::timeout(Duration::from_secs(10), parent.stopped()).await.unwrap();
+    }
 }

@@ -254,3 +254,48 @@ async fn an_actor_of_another_system_that_is_gone_takes_no_other_subscriber_along
     eventually("the last is heard", || logs[0].taken().contains(&3)).await;
     assert_eq!(logs[0].taken(), [1, 2, 3]);
 }
+
+#[tokio::test]
+async fn subscribing_twice_is_subscribing_once() {
+    let (system, log) = (System::new("test").unwrap(), Log::default());
+    let gauge = gauge(&system, &log);
+    for _ in 0..3 {
+        system.events().subscribe_actor(&gauge);
+    }
+    system.events().publish(Rained(1));
+    system.events().publish(Rained(2));
+    gauge.stop_when_drained();
+    soon(gauge.stopped()).await;
+    assert_eq!(log.taken(), [1, 2]);
+}
+
+/// Subscribes an adapter that holds on to something.
+struct Holder(Arc<()>);
+
+impl Actor for Holder {
+    type Msg = ();
+
+    async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        let held = self.0.clone();
+        ctx.events().subscribe_actor(&ctx.adapter(move |Rained(_)| drop(held.clone())));
+        Ok(())
+    }
+
+    async fn receive(&mut self, (): (), _: &mut Context<Self>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn subscribers_that_are_gone_are_let_go_of_without_another_event() {
+    let system = System::new("test").unwrap();
+    let held = Arc::new(());
+    for _ in 0..1000 {
+        let share = held.clone();
+        let holder = system.spawn(move || Holder(share.clone()));
+        holder.stop_when_drained();
+        soon(holder.stopped()).await;
+    }
+    let kept = Arc::strong_count(&held);
+    assert!(kept <= 130, "{kept} subscribers of a thousand are kept");
+}

@@ -475,3 +475,61 @@ async fn an_actor_can_be_stopped_twice_and_killed_after_its_end() {
     assert_eq!(next.ask(Order::Notes).await.unwrap(), [0_u64; 0]);
     assert_eq!(log.count("p stopping"), 1);
 }
+
+/// Unlike tokio's `yield_now`, which waits for the driver's turn.
+async fn to_the_end_of_the_queue() {
+    let mut yielded = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return std::task::Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}
+
+/// A runtime of one thread must not be a slow actor's alone.
+#[tokio::test]
+async fn an_actor_with_slow_messages_lets_other_tasks_run_in_between() {
+    let system = System::new("test").unwrap();
+    let handled = Arc::new(AtomicUsize::new(0));
+    let counter = handled.clone();
+    let busy = system.spawn(move || Busy(counter.clone()));
+    for _ in 0..1000 {
+        busy.try_tell(Duration::from_millis(1)).unwrap();
+    }
+    let looks = handled.clone();
+    let seen = tokio::spawn(async move {
+        let mut seen = Vec::new();
+        for _ in 0..10 {
+            to_the_end_of_the_queue().await;
+            seen.push(looks.load(Ordering::SeqCst));
+        }
+        seen
+    });
+    let seen = seen.await.unwrap();
+    let longest = seen.windows(2).map(|pair| pair[1] - pair[0]).max();
+    assert!(longest <= Some(2), "messages between two looks: {seen:?}");
+}
+
+#[tokio::test]
+async fn an_actor_that_stops_itself_through_its_ref_handles_no_further_message() {
+    let (system, log) = (System::new("test").unwrap(), Log::default());
+    let puppet = system.spawn(Puppet::new("p", &log).maker());
+    for _ in 0..10_000 {
+        puppet.tell(act(|_, _| Ok(()))).await.unwrap();
+    }
+    call(&puppet, |_, _| ()).await;
+    puppet
+        .try_tell(act(|_, ctx| {
+            ctx.self_ref().stop();
+            Ok(())
+        }))
+        .unwrap();
+    for n in 0..50 {
+        puppet.try_tell(Order::Note(n)).unwrap();
+    }
+    puppet.stopped().await;
+    assert_eq!(log.lines(), ["p started", "p stopping Requested"]);
+}

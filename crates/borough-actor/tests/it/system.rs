@@ -423,3 +423,24 @@ async fn whoever_waits_for_a_shutdown_hears_that_the_system_was_dropped() {
     drop(system);
     assert!(timeout(Duration::from_secs(2), handle.terminated()).await.is_ok());
 }
+
+/// The actor that is asked blocks its thread, so that it outlives its system and still takes messages in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_ask_under_way_when_the_system_is_dropped_keeps_its_timeout() {
+    let (system, log) = (System::new("test").unwrap(), Log::default());
+    let puppet = system.spawn(Puppet::new("p", &log).maker());
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let block = move |_: &mut Puppet, _: &mut Context<Puppet>| {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+        Ok(())
+    };
+    puppet.tell(act(block)).await.unwrap();
+    has_begun.await.unwrap();
+    drop(system);
+    let asked = puppet.ask(Order::Notes).timeout(Duration::from_millis(50));
+    let outcome = timeout(Duration::from_secs(10), asked).await.expect("the ask ends by itself");
+    drop(release);
+    assert!(matches!(outcome, Err(AskError::Timeout { .. } | AskError::Stopped { .. })), "{outcome:?}");
+}

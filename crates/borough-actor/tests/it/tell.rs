@@ -8,6 +8,7 @@ use borough_actor::{
 };
 use proptest::prelude::*;
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::support::{Record, Recorder, eventually};
@@ -356,4 +357,23 @@ proptest! {
             prop_assert_eq!(handled.get(&sender).cloned().unwrap_or_default(), accepted);
         }
     }
+}
+
+/// With the mailbox nearly full, and its actor waiting for the very sender that stands in line.
+#[tokio::test(start_paused = true)]
+async fn a_sender_in_line_is_let_in_while_the_handler_awaits_it() {
+    let system = System::new("test").unwrap();
+    let worker = system.spawn(Worker::default);
+    let (begun, has_begun) = oneshot::channel();
+    let (release, released) = oneshot::channel();
+    worker.try_tell(Work::Hold(begun, released)).unwrap();
+    for n in 0..1023 {
+        worker.try_tell(Work::Note(n)).unwrap();
+    }
+    let mut in_line = worker.tell(Work::Note(1023));
+    assert!(poll_once(&mut in_line).is_pending(), "the mailbox is full");
+    soon(has_begun).await.unwrap();
+    soon(in_line).await.unwrap();
+    release.send(()).unwrap();
+    assert_eq!(soon(worker.ask(Work::Log)).await.unwrap(), (0..1024).collect::<Vec<_>>());
 }

@@ -1,7 +1,7 @@
 //! A6: timers and the receive timeout.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use borough_actor::{Actor, ActorRef, Context, Fault, Reply, Supervision, System, Timers};
@@ -475,4 +475,45 @@ async fn a_new_instance_may_set_timers_of_its_own() {
     notes(&puppet).await;
     advance(SECOND * 2).await;
     assert_eq!(notes(&puppet).await, [1, 1]);
+}
+
+/// Panics as it is dropped unhandled.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "a bomb goes off");
+    }
+}
+
+struct Bomber(Arc<AtomicUsize>);
+
+impl Actor for Bomber {
+    type Msg = Option<Bomb>;
+
+    async fn started(&mut self, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        ctx.timers().once("bomb", Duration::from_secs(3600), Some(Bomb));
+        Ok(())
+    }
+
+    async fn receive(&mut self, _: Option<Bomb>, _: &mut Context<Self>) -> Result<(), Fault> {
+        Err(Fault::new("told to fail"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timers_message_that_panics_as_it_is_dropped_does_not_stop_a_restart() {
+    let system = System::new("test").unwrap();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let share = begun.clone();
+    let bomber = system.spawn(move || Bomber(share.clone()));
+    bomber.tell(None).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), async {
+        while begun.load(Ordering::SeqCst) < 2 {
+            advance(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+    .expect("it is restarted");
 }

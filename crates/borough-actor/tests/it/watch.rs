@@ -1,8 +1,11 @@
 //! A5: being told, once, that another actor is gone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use borough_actor::{ActorRef, Directive, Fault, MailboxKind, StopReason, Supervision, System};
+use borough_actor::{
+    Actor, ActorRef, Context, Directive, Fault, MailboxKind, StopReason, Supervision, System, Terminated,
+};
 
 use crate::puppet::{Log, Order, Puppet, call, fail, hold};
 use crate::support::eventually;
@@ -414,4 +417,50 @@ async fn an_actor_may_watch_again_in_terminated() {
     call(&watcher, |_, _| ()).await;
     end(&other).await;
     eventually("the watcher was told", || log.has("w terminated /other Some(Requested)")).await;
+}
+
+/// Feeds itself without end, at a rank above all else.
+struct Feeder(Arc<AtomicBool>);
+
+impl Actor for Feeder {
+    type Msg = Option<ActorRef<()>>;
+
+    async fn terminated(&mut self, _: Terminated, _: &mut Context<Self>) -> Result<(), Fault> {
+        self.0.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn receive(&mut self, watched: Self::Msg, ctx: &mut Context<Self>) -> Result<(), Fault> {
+        if let Some(watched) = watched {
+            ctx.watch(&watched);
+        }
+        ctx.self_ref().try_tell(None)?;
+        Ok(())
+    }
+}
+
+struct Idler;
+
+impl Actor for Idler {
+    type Msg = ();
+    async fn receive(&mut self, (): (), _: &mut Context<Self>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_priority_mailbox_that_never_empties_does_not_hold_a_termination_back() {
+    let system = System::new("test").unwrap();
+    let (heard, idler) = (Arc::new(AtomicBool::new(false)), system.spawn(|| Idler));
+    let share = heard.clone();
+    let feeder = system
+        .actor(move || Feeder(share.clone()))
+        .mailbox(MailboxKind::priority(100, |_| i64::MAX))
+        .spawn()
+        .unwrap();
+    feeder.tell(Some(idler.clone())).await.unwrap();
+    idler.stop();
+    eventually("the termination is heard", || heard.load(Ordering::SeqCst)).await;
+    feeder.kill();
+    feeder.stopped().await;
 }
