@@ -15,7 +15,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step { name: "fmt", arguments: "fmt --all --check", environment: None },
     Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
     Step {
@@ -24,6 +24,12 @@ const STEPS: [Step; 4] = [
         environment: Some(("RUSTDOCFLAGS", "-D warnings")),
     },
     Step { name: "tests", arguments: "test --workspace", environment: None },
+    // What was tested is what is packed; building it once more from the package would find little and take long.
+    Step {
+        name: "publish",
+        arguments: "publish --workspace --dry-run --no-verify --allow-dirty",
+        environment: None,
+    },
 ];
 
 /// Runs every step; the error names the step that failed and the command that repeats it.

@@ -32,6 +32,10 @@ pub mod prelude {
 
 /// Any error of this library, for `main` and for tests: every error here converts into it with `?`.
 ///
+/// An error that gives a message back, as [`TellError`], converts only if the message is `Sync`, as it must be to
+/// travel in an error; with one that is not, write `.map_err(|error| error.to_string())?`. The same holds for a
+/// [`Fault`].
+///
 /// Code that acts on errors matches on the type of the operation instead, as [`AskError`].
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 

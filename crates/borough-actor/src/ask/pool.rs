@@ -31,6 +31,18 @@ struct Shelf<T: Send + 'static> {
     slots: Vec<Arc<AnswerSlot<T>>>,
 }
 
+impl<T: Send + 'static> Shelf<T> {
+    /// Takes the slot, if there is room.
+    #[inline]
+    fn add(&mut self, slot: &mut Option<Arc<AnswerSlot<T>>>) {
+        if self.slots.len() < KEPT
+            && let Some(slot) = slot.take()
+        {
+            self.slots.push(slot);
+        }
+    }
+}
+
 /// A shelf of any type.
 trait AnyShelf {
     fn as_any(&mut self) -> &mut dyn Any;
@@ -105,11 +117,12 @@ fn keep<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) -> O
     let mut slot = Some(slot);
     let _ = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
-        if pool.shelf::<T>(table).is_none() {
-            pool.add_shelf::<T>(table);
+        if let Some(shelf) = pool.shelf::<T>(table) {
+            return shelf.add(&mut slot);
         }
-        if let Some(shelf) = pool.shelf::<T>(table).filter(|shelf| shelf.slots.len() < KEPT) {
-            shelf.slots.extend(slot.take());
+        pool.add_shelf::<T>(table);
+        if let Some(shelf) = pool.shelf::<T>(table) {
+            shelf.add(&mut slot);
         }
     });
     slot

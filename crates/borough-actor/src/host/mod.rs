@@ -123,7 +123,10 @@ fn poll_next<A: Actor>(ctx: &mut Context<A>, cx: &mut task::Context<'_>) -> Poll
         Poll::Ready(Taken::Batch) => Poll::Ready(Todo::Batch),
         Poll::Ready(Taken::Interrupted(bits)) => Poll::Ready(Todo::Interrupted(bits)),
         Poll::Pending if ctx.poll_timers(cx) => Poll::Ready(Todo::Batch),
-        Poll::Pending => Poll::Pending,
+        Poll::Pending => {
+            ctx.pace.rests();
+            Poll::Pending
+        }
     }
 }
 

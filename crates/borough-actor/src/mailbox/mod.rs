@@ -151,8 +151,7 @@ impl<T: Letter> Mailbox<T> {
         if !self.has_room(&state) || self.is_closed() {
             return self.push_without_room(&mut state, item);
         }
-        let rank = state.queue.rank(&item);
-        state.queue.push(item, rank);
+        state.queue.push(item);
         let reader = self.unpark(&mut state);
         drop(state);
         if let Some(reader) = reader {
@@ -201,8 +200,7 @@ impl<T: Letter> Mailbox<T> {
             WhenFull::DropNewest => Err(Refusal::Dropped(item)),
             WhenFull::DropOldest => {
                 let oldest = state.queue.displace_oldest(Letter::is_expendable);
-                let rank = state.queue.rank(&item);
-                state.queue.push(item, rank);
+                state.queue.push(item);
                 oldest.map_or(Ok(()), |oldest| Err(Refusal::Displaced(oldest)))
             }
         }
@@ -214,8 +212,7 @@ impl<T: Letter> Mailbox<T> {
         if self.is_closed() {
             return Err(item);
         }
-        let rank = state.queue.rank(&item);
-        state.queue.push(item, rank);
+        state.queue.push(item);
         let reader = self.unpark(&mut state);
         drop(state);
         reader.into_iter().for_each(Waker::wake);
@@ -295,7 +292,7 @@ impl<T: Letter> Mailbox<T> {
         let Some(seldom) = seldom else { return wakers };
         while queue.len() < self.capacity as usize {
             let Some((item, rank, waker)) = seldom.waiting.admit() else { break };
-            queue.push(item, rank);
+            queue.push_ranked(item, rank);
             wakers.push(waker);
         }
         wakers

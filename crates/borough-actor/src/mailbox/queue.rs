@@ -55,7 +55,6 @@ impl<T: Letter> Queue<T> {
     }
 
     /// Where an item belongs. The user's own function may say so: to be called by the one who sends it.
-    #[inline]
     pub(crate) fn rank(&self, item: &T) -> i64 {
         match self {
             Self::Fifo(_) => 0,
@@ -63,8 +62,17 @@ impl<T: Letter> Queue<T> {
         }
     }
 
+    /// Puts an item where it belongs; by the one who sends it, as [`Queue::rank`].
     #[inline]
-    pub(crate) fn push(&mut self, item: T, rank: i64) {
+    pub(crate) fn push(&mut self, item: T) {
+        match self {
+            Self::Fifo(items) => items.push_back(item),
+            Self::Ranked(ranked) => ranked.rank_and_push(item),
+        }
+    }
+
+    /// Puts an item where its sender said that it belongs.
+    pub(crate) fn push_ranked(&mut self, item: T, rank: i64) {
         match self {
             Self::Fifo(items) => items.push_back(item),
             Self::Ranked(ranked) => ranked.push(item, rank),
@@ -130,6 +138,12 @@ impl<T: Letter> Queue<T> {
 }
 
 impl<T: Letter> Ranked<T> {
+    #[inline(never)]
+    fn rank_and_push(&mut self, item: T) {
+        let rank = (self.rank)(&item);
+        self.push(item, rank);
+    }
+
     fn push(&mut self, item: T, rank: i64) {
         self.arrived += 1;
         let arrived = self.arrived;
