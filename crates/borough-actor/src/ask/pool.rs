@@ -16,7 +16,14 @@ thread_local! {
 
 /// Shelves, those in use towards the front: a thread asks for few types at a time.
 struct Pool {
-    shelves: Vec<(Label, Box<dyn AnyShelf>)>,
+    shelves: Vec<Labelled>,
+}
+
+/// A shelf of some type.
+struct Labelled {
+    label: Label,
+    table: Weak<AskTable>,
+    shelf: Box<dyn Any>,
 }
 
 /// What is on a shelf: slots of one table, for one type of answer.
@@ -43,22 +50,6 @@ impl<T: Send + 'static> Shelf<T> {
     }
 }
 
-/// A shelf of any type.
-trait AnyShelf {
-    fn as_any(&mut self) -> &mut dyn Any;
-    fn is_of_use(&self) -> bool;
-}
-
-impl<T: Send + 'static> AnyShelf for Shelf<T> {
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
-    }
-
-    fn is_of_use(&self) -> bool {
-        self.table.strong_count() > 0
-    }
-}
-
 /// The thread ends, or the table is gone.
 impl<T: Send + 'static> Drop for Shelf<T> {
     fn drop(&mut self) {
@@ -73,25 +64,26 @@ impl Pool {
     fn shelf<T: Send + 'static>(&mut self, table: &AskTable) -> Option<&mut Shelf<T>> {
         let label = Label { table: table.number, answer: TypeId::of::<T>() };
         let at = match self.shelves.first() {
-            Some((first, _)) if *first == label => 0,
+            Some(first) if first.label == label => 0,
             _ => self.bring_forward(label)?,
         };
-        self.shelves[at].1.as_any().downcast_mut()
+        self.shelves[at].shelf.downcast_mut()
     }
 
     #[cold]
     fn bring_forward(&mut self, label: Label) -> Option<usize> {
-        let at = self.shelves.iter().position(|(other, _)| *other == label)?;
+        let at = self.shelves.iter().position(|other| other.label == label)?;
         self.shelves.swap(at, at / 2);
         Some(at / 2)
     }
 
     #[cold]
     fn add_shelf<T: Send + 'static>(&mut self, table: &Arc<AskTable>) {
-        self.shelves.retain(|(_, shelf)| shelf.is_of_use());
+        self.shelves.retain(|labelled| labelled.table.strong_count() > 0);
         let label = Label { table: table.number, answer: TypeId::of::<T>() };
-        let empty = Shelf::<T> { table: Arc::downgrade(table), slots: Vec::new() };
-        self.shelves.insert(0, (label, Box::new(empty)));
+        let table = Arc::downgrade(table);
+        let empty = Shelf::<T> { table: table.clone(), slots: Vec::new() };
+        self.shelves.insert(0, Labelled { label, table, shelf: Box::new(empty) });
     }
 }
 
