@@ -325,7 +325,9 @@ fn run_until_signal_and_say_so() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
         let (system, log) = (System::new("signalled").expect("there is a runtime"), Log::default());
-        system.spawn(Puppet::new("p", &log).maker());
+        let puppet = system.spawn(Puppet::new("p", &log).maker());
+        // Started for sure: a signal that comes before would shut down a system whose actor has yet to run.
+        call(&puppet, |_, _| ()).await;
         logging(&system, "unbind", "unbind ran", &log);
         logging(&system, "release", "release ran", &log);
         let mut run = pin!(system.run_until_signal());
