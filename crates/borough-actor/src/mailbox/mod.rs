@@ -21,8 +21,7 @@
 //! A reader that takes the only item is parked with it in hand: if nothing comes while it is busy, it may rest
 //! without a second look under the lock. That is sound for as long as it does not return to its executor in
 //! between, because a wake-up meant for its rest would be spent on whatever it waits for then: who does,
-//! calls [`Mailbox::leave_waker`] first, which ends the parking. It also rests on wake-ups by value, which always
-//! write to the task: one by reference may find it running and leave no trace that an unlocked look could miss.
+//! calls [`Mailbox::leave_waker`] first, which ends the parking.
 //!
 //! This module knows nothing of actors: items are opaque, and the reader is any task.
 

@@ -1,11 +1,13 @@
 //! A13: asks that wait for each other in a circle fail at once, and no other ask does.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use borough_actor::{Actor, ActorRef, AskError, Context, Fault, Reply, System};
-use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, advance};
 
 use crate::worker::{Work, Worker, hold, poll_once, soon};
 
@@ -265,4 +267,70 @@ async fn an_ask_of_another_system_is_another_ask_whatever_its_place() {
     held.release();
     assert_eq!(second.await, Ok(Ok(2)));
     assert_eq!(waits.await, Ok(Ok(1)));
+}
+
+/// Handled once the gate is open.
+type Gated = (oneshot::Receiver<()>, Reply<()>);
+
+/// What may be said to a [`Relapsing`] actor.
+enum Relapse {
+    /// Begin an ask of the other in this turn, and fail.
+    AskAndFail(ActorRef<Gated>, oneshot::Receiver<()>),
+    Ping(Reply<()>),
+}
+
+struct Relapsing;
+
+impl Actor for Relapsing {
+    type Msg = Relapse;
+
+    async fn receive(&mut self, msg: Relapse, _: &mut Context<Self>) -> Result<(), Fault> {
+        match msg {
+            Relapse::Ping(reply) => reply.send(()),
+            Relapse::AskAndFail(other, gate) => {
+                let mut begun = Box::pin(async move { other.ask(|reply| (gate, reply)).await });
+                assert!(poll_once(&mut begun).is_pending());
+                // Kept, and not polled again: it stays an ask of this turn.
+                std::mem::forget(begun);
+                return Err(Fault::new("told to fail"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Asks the other back once the gate is open, and says how that went.
+struct AskingBack(ActorRef<Relapse>, mpsc::UnboundedSender<Result<(), AskError>>);
+
+impl Actor for AskingBack {
+    type Msg = Gated;
+
+    async fn receive(&mut self, (gate, _reply): Self::Msg, _: &mut Context<Self>) -> Result<(), Fault> {
+        gate.await?;
+        self.1.send(self.0.ask(Relapse::Ping).await)?;
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_actor_that_was_restarted_and_is_idle_is_not_taken_for_one_that_waits() {
+    let system = System::new("test").unwrap();
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = made.clone();
+    let relapsing = system.spawn(move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        Relapsing
+    });
+    let (tell, mut outcomes) = mpsc::unbounded_channel();
+    let back = relapsing.clone();
+    let other = system.spawn(move || AskingBack(back.clone(), tell.clone()));
+    let (open, gate) = oneshot::channel();
+    relapsing.tell(Relapse::AskAndFail(other, gate)).await.unwrap();
+    // Longer than the backoff, shorter than the ask that is still under way.
+    for _ in 0..100 {
+        advance(Duration::from_millis(10)).await;
+    }
+    assert_eq!(made.load(Ordering::SeqCst), 2, "it is restarted");
+    open.send(()).unwrap();
+    assert_eq!(soon(outcomes.recv()).await, Some(Ok(())));
 }

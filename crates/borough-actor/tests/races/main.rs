@@ -402,3 +402,29 @@ fn at_most_as_many_items_wait_as_the_mailbox_may_hold() {
         assert_eq!(mailbox.close().len(), 3);
     });
 }
+
+/// The reader has taken one item, less than half is free, and it waits for the very sender that stands in line.
+#[test]
+fn a_sender_in_line_is_let_in_while_the_reader_is_busy_elsewhere() {
+    check(|| {
+        let mailbox = mailbox(4);
+        for item in 0..4 {
+            mailbox.push(item).unwrap();
+        }
+        let sending = {
+            let mailbox = mailbox.clone();
+            thread::spawn(move || {
+                send(&mailbox, 4).unwrap();
+                mailbox.interrupt(END);
+            })
+        };
+        let mut taken = take(&mailbox, 1);
+        block_on(poll_fn(
+            |cx| if mailbox.leave_waker(cx.waker(), END) { Poll::Pending } else { Poll::Ready(()) },
+        ));
+        sending.join().unwrap();
+        assert_eq!(block_on(poll_fn(|cx| mailbox.poll_interrupt(cx))), END);
+        taken.extend(take(&mailbox, 4));
+        assert_eq!(taken, [0, 1, 2, 3, 4]);
+    });
+}
