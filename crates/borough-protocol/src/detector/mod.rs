@@ -1,0 +1,1 @@
+//! Whether a peer that is silent is gone.

@@ -1,0 +1,1 @@
+//! One document that everybody has, sooner or later.

@@ -1,0 +1,119 @@
+//! Who a node is: where it listens, which life of that address it is, and what people call it.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+
+/// Where a node listens: `host:port`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(Arc<str>);
+
+impl Address {
+    /// The address of that text. What it means is the transport's to say.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What tells one life of a node from every other: drawn by chance when the process starts, never 0.
+///
+/// Everything that must not be mistaken between two lives is keyed by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uid(u64);
+
+impl Uid {
+    /// The uid of that number; `None` for 0, which stands for nobody.
+    pub const fn new(number: u64) -> Option<Self> {
+        if number == 0 { None } else { Some(Self(number)) }
+    }
+
+    /// Its number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:x}", self.0)
+    }
+}
+
+/// One life of one address.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Incarnation {
+    /// Where it listens, or listened.
+    pub address: Address,
+    /// Which life it is.
+    pub uid: Uid,
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.address, self.uid)
+    }
+}
+
+impl fmt::Debug for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// What people call a node; it may outlive many incarnations.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(Arc<str>);
+
+impl NodeId {
+    /// The id of that text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a node says of itself when it joins; it never changes in one life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What people call it.
+    pub id: NodeId,
+    /// What it may be used for, sorted.
+    pub roles: Arc<[String]>,
+    /// The version of the user's program.
+    pub app_version: Arc<str>,
+    /// The data center or zone it stands in; empty if nobody said.
+    pub zone: Arc<str>,
+}

@@ -1,0 +1,157 @@
+//! The replicated log: what is committed here is decided once and for all.
+//!
+//! The promise, whatever carries it: what one node was told is committed, at some version, every other is told too, at the
+//! same version, or nothing there yet; entries are committed by one node a term; the voters' lists change only jointly.
+//!
+//! Consensus is not ours: [`raft`] puts an existing implementation behind [`Log`].
+
+pub mod raft;
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::incarnation::Uid;
+use crate::time::Timestamp;
+use crate::version::{Term, Version};
+use crate::voters::Voters;
+
+/// What stands at one place of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry<P> {
+    /// The first entry of a term, or a change of who catches up: nothing to do but count it.
+    Nothing,
+    /// The voters' lists from here on; `now`, and `next` unless it is empty.
+    Voters { now: BTreeSet<Uid>, next: BTreeSet<Uid> },
+    /// Something of the table's.
+    Payload(P),
+}
+
+/// A change of the voters' lists or of who catches up. One at a time, each committed before the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VotersChange {
+    /// This node is to catch up.
+    AddLearner(Uid),
+    /// This node no longer catches up.
+    DropLearner(Uid),
+    /// These are to vote, first together with those who do. The joint phase ends by itself.
+    Begin(BTreeSet<Uid>),
+}
+
+/// Why the log did not take what it was given; nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaken {
+    /// Somebody else may be in office.
+    #[error("this node is not in office")]
+    NotInOffice,
+    /// The node leads a joint phase at whose end it is no voter: somebody else has to go on.
+    #[error("this node is handing its office over")]
+    HandingOver,
+    /// An earlier change of the lists is not committed yet.
+    #[error("a change of the voters is under way")]
+    ChangeUnderWay,
+}
+
+/// A message whose shape no correct peer produces. It changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message of the log from {from} is malformed: {what}")]
+pub struct Malformed {
+    /// Who sent it.
+    pub from: Uid,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+/// What a node newly knows to be committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Committed<P, S> {
+    /// The next entry.
+    Entry(Version, Entry<P>),
+    /// Everything up to here at once: the state as somebody else had it, and the lists then.
+    Snapshot { version: Version, voters: Voters, state: S },
+}
+
+/// Messages to others, in order; who they are for, and what.
+pub type Outbox<M> = Vec<(Uid, M)>;
+
+/// A replicated log of payloads `P`, with states `S` for those who are far behind.
+///
+/// It is memory only: a restarted process is another node. Nothing in it waits; time comes in.
+pub trait Log<P, S> {
+    /// What it sends to its like.
+    type Message;
+
+    /// Takes a message of another node.
+    fn handle(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        message: Self::Message,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<(), Malformed>;
+
+    /// Does what is due: appends at least that often while in office, leaves office without a quorum's answers.
+    fn on_deadline(&mut self, now: Timestamp, out: &mut Outbox<Self::Message>);
+
+    /// When [`on_deadline`](Log::on_deadline) wants to be called next.
+    fn next_deadline(&self) -> Timestamp;
+
+    /// Stands for office: asks around first whether it would be elected, and only then begins a term.
+    fn stand(&mut self, now: Timestamp, out: &mut Outbox<Self::Message>);
+
+    /// Appends a payload.
+    fn propose(
+        &mut self,
+        now: Timestamp,
+        payload: P,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<Version, NotTaken>;
+
+    /// Appends a change of the lists.
+    fn change_voters(
+        &mut self,
+        now: Timestamp,
+        change: VotersChange,
+        out: &mut Outbox<Self::Message>,
+    ) -> Result<(), NotTaken>;
+
+    /// Asks another voter to stand at once, if it has everything this node has; says whether it was asked.
+    fn hand_over(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Self::Message>) -> bool;
+
+    /// What became committed since the last call, in order.
+    fn take_committed(&mut self) -> Vec<Committed<P, S>>;
+
+    /// Forgets the entries up to `version`, which the caller was told is committed; `state` stands for them.
+    fn compact(&mut self, version: Version, state: S);
+
+    /// How many entries are kept above the last compaction.
+    fn kept(&self) -> usize;
+
+    /// Payloads appended here above what [`take_committed`](Log::take_committed) gave out: they may still vanish.
+    fn tail<'a>(&'a self) -> impl Iterator<Item = &'a P>
+    where
+        P: 'a;
+
+    /// The newest lists in the log, committed or not, with the version of the entry that brought them.
+    fn voters(&self) -> &Voters;
+
+    /// Those who catch up.
+    fn learners(&self) -> &BTreeSet<Uid>;
+
+    /// The term this node knows of.
+    fn term(&self) -> Term;
+
+    /// Whether this node was elected in its term and has heard of no newer one.
+    fn in_office(&self) -> bool;
+
+    /// Whether it is in office and an entry of its own term is committed: only then may it act on what it knows.
+    fn may_act(&self) -> bool;
+
+    /// Who is in office in this node's term, as far as it knows, and when it last heard of it; itself, if it is.
+    fn coordinator(&self) -> Option<(Uid, Timestamp)>;
+
+    /// The newest place up to which that node is known to have this node's log; 0 if nothing is known, or not in office.
+    fn matched(&self, uid: Uid) -> u64;
+
+    /// The newest place in this node's log, committed or not.
+    fn last_index(&self) -> u64;
+}

@@ -1,0 +1,1 @@
+//! Settings, and the timing derived from them.
