@@ -20,8 +20,13 @@ use crate::voters::Voters;
 pub enum Entry<P> {
     /// The first entry of a term, or a change of who catches up: nothing to do but count it.
     Nothing,
-    /// The voters' lists from here on; `now`, and `next` unless it is empty.
-    Voters { now: BTreeSet<Uid>, next: BTreeSet<Uid> },
+    /// The voters' lists from here on.
+    Voters {
+        /// Those who vote.
+        now: BTreeSet<Uid>,
+        /// Those who are to vote; empty while no change is under way.
+        next: BTreeSet<Uid>,
+    },
     /// Something of the table's.
     Payload(P),
 }
@@ -33,7 +38,8 @@ pub enum VotersChange {
     AddLearner(Uid),
     /// This node no longer catches up.
     DropLearner(Uid),
-    /// These are to vote, first together with those who do. The joint phase ends by itself.
+    /// These are to vote, first together with those who do. The joint phase ends by itself. Nothing changes if they vote
+    /// already, or if nobody is named.
     Begin(BTreeSet<Uid>),
 }
 
@@ -67,7 +73,14 @@ pub enum Committed<P, S> {
     /// The next entry.
     Entry(Version, Entry<P>),
     /// Everything up to here at once: the state as somebody else had it, and the lists then.
-    Snapshot { version: Version, voters: Voters, state: S },
+    Snapshot {
+        /// The last entry the state stands for.
+        version: Version,
+        /// The lists then.
+        voters: Voters,
+        /// The state.
+        state: S,
+    },
 }
 
 /// Messages to others, in order; who they are for, and what.
@@ -120,7 +133,8 @@ pub trait Log<P, S> {
     /// What became committed since the last call, in order.
     fn take_committed(&mut self) -> Vec<Committed<P, S>>;
 
-    /// Forgets the entries up to `version`, which the caller was told is committed; `state` stands for them.
+    /// Forgets the entries up to `version`, which the caller was told is committed; `state` stands for them. Nothing changes
+    /// while the log cannot spare them: [`kept`](Log::kept) tells.
     fn compact(&mut self, version: Version, state: S);
 
     /// How many entries are kept above the last compaction.
