@@ -21,6 +21,7 @@ mod member;
 mod members;
 mod merge;
 mod messages;
+mod queries;
 mod reachability;
 mod seen;
 mod settings;

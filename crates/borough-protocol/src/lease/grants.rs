@@ -1,0 +1,187 @@
+//! A voter's side: whom it has heard, and for whose lease it counts.
+//!
+//! A voter counts for a lease only if its **appended** copy of the table, committed or not, lists that admission and has the same
+//! voters' list. Once a removal is committed, every quorum has a voter that refuses.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Renew, Renewed, Verdict};
+use crate::flaws::{Flaw, Flaws};
+use crate::incarnation::Uid;
+use crate::log::Log;
+use crate::settings::Timing;
+use crate::table::{Change, Table};
+use crate::time::Timestamp;
+use crate::version::Version;
+use crate::voters::Voters;
+
+/// How many renewals may go unanswered before the one who sends them counts as deaf: as long as silence may last.
+const UNANSWERED_MAX: u64 = 3;
+
+/// What one voter knows of the members.
+#[derive(Clone, Debug)]
+pub struct Grants {
+    flaws: Flaws,
+    heard: BTreeMap<Uid, Heard>,
+    /// The list last handed out, so that it is made once.
+    list: Arc<Voters>,
+}
+
+/// What was last heard of a node.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    /// When it was last known to hear and to be heard.
+    at: Timestamp,
+    version: Version,
+    feed: bool,
+}
+
+impl Grants {
+    /// Of a voter that has heard nobody yet.
+    pub fn new(flaws: Flaws) -> Self {
+        Self { flaws, heard: BTreeMap::new(), list: Arc::new(Voters::default()) }
+    }
+
+    /// Judges a renewal.
+    ///
+    /// `None`: no answer, because the node's removal is appended here but may still vanish.
+    pub fn renew<L: Log<Change, Arc<Table>>>(
+        &mut self,
+        now: Timestamp,
+        (me, from): (Uid, Uid),
+        renew: &Renew,
+        table: &Table,
+        log: &L,
+    ) -> Option<Renewed> {
+        let verdict = self.verdict((me, from), renew, table, log)?;
+        if verdict != Verdict::NotAdmitted {
+            self.note(now, from, renew);
+        }
+        let coordinator = log.coordinator().map(|(uid, _)| uid);
+        Some(Renewed { seq: renew.seq, coordinator, verdict })
+    }
+
+    fn verdict<L: Log<Change, Arc<Table>>>(
+        &mut self,
+        (me, from): (Uid, Uid),
+        renew: &Renew,
+        table: &Table,
+        log: &L,
+    ) -> Option<Verdict> {
+        if table.is_removed(from) {
+            return Some(Verdict::NotAdmitted);
+        }
+        let removed = |change: &Change| matches!(change, Change::Remove(uid, _) if *uid == from);
+        if !self.flaws.has(Flaw::RefusesOnlyAfterCommit) && log.tail().any(removed) {
+            return None;
+        }
+        let Some(admission) = renew.admission else { return Some(Verdict::NotYet) };
+        let Some(member) = table.member(from) else {
+            // Behind, this voter cannot know; ahead of what it asks by, it would have applied the admission.
+            let known = table.version().index >= admission.index;
+            return Some(if known { Verdict::NotAdmitted } else { Verdict::NotYet });
+        };
+        if member.admission != admission {
+            return Some(Verdict::NotAdmitted);
+        }
+        let voters = log.voters();
+        let bound = voters.id == renew.voters || self.flaws.has(Flaw::RenewalNotBoundToVoters);
+        Some(if voters.names(me) && bound { Verdict::Acked } else { Verdict::NewVoters(self.list(voters)) })
+    }
+
+    fn list(&mut self, voters: &Voters) -> Arc<Voters> {
+        if self.list.id != voters.id {
+            self.list = Arc::new(voters.clone());
+        }
+        self.list.clone()
+    }
+
+    fn note(&mut self, now: Timestamp, from: Uid, renew: &Renew) {
+        let hears =
+            renew.answered + UNANSWERED_MAX >= renew.seq || self.flaws.has(Flaw::DeafNodeCountsAsHeard);
+        let before = self.heard.get(&from).map(|heard| heard.at);
+        let at = if hears { now } else { before.unwrap_or(now) };
+        self.heard.insert(from, Heard { at, version: renew.version, feed: renew.feed });
+    }
+
+    /// When that node was last known to hear and to be heard.
+    pub fn heard(&self, uid: Uid) -> Option<Timestamp> {
+        self.heard.get(&uid).map(|heard| heard.at)
+    }
+
+    /// How far that node's table had come when it was last heard.
+    pub fn version(&self, uid: Uid) -> Option<Version> {
+        self.heard.get(&uid).map(|heard| heard.version)
+    }
+
+    /// Whether that node was heard, and can hear, not longer ago than it takes to be suspected.
+    pub fn is_fresh(&self, now: Timestamp, timing: &Timing, uid: Uid) -> bool {
+        self.heard(uid).is_some_and(|at| now.since(at) < timing.suspect_after)
+    }
+
+    /// Those that want the table from this voter, and how far theirs has come.
+    pub fn fed(&self) -> impl Iterator<Item = (Uid, Version)> + '_ {
+        self.heard.iter().filter(|(_, heard)| heard.feed).map(|(uid, heard)| (*uid, heard.version))
+    }
+
+    /// What was sent to a node will have come that far: it need not be sent again at once.
+    pub fn sent(&mut self, uid: Uid, version: Version) {
+        if let Some(heard) = self.heard.get_mut(&uid) {
+            heard.version = heard.version.max(version);
+        }
+    }
+
+    /// The members not heard for too long, and when the next one of the others would be.
+    pub fn quiet(
+        &mut self,
+        now: Timestamp,
+        timing: &Timing,
+        me: Uid,
+        table: &Table,
+    ) -> (Vec<Uid>, Timestamp) {
+        let mut quiet = Vec::new();
+        let mut next = Timestamp::NEVER;
+        for uid in table.members().keys().filter(|uid| **uid != me) {
+            let nothing = Heard { at: now, version: Version::ZERO, feed: false };
+            // From a member never heard silence counts from when this voter first looks for it.
+            let at = self.heard.entry(*uid).or_insert(nothing).at;
+            if now.since(at) >= timing.suspect_after {
+                quiet.push(*uid);
+            } else {
+                next = next.min(at + timing.suspect_after);
+            }
+        }
+        (quiet, next)
+    }
+
+    /// A connection to the node was refused: it starts the suspicion at once, and proves nothing.
+    pub fn suspect(&mut self, now: Timestamp, timing: &Timing, uid: Uid) {
+        if let Some(heard) = self.heard.get_mut(&uid) {
+            // Its next renewal clears it, if there is one.
+            let silent = timing.suspect_after.saturating_sub(timing.renew * 3 / 2);
+            heard.at = heard.at.min(now - silent);
+        }
+    }
+
+    /// This voter itself was away: nobody is to blame for what it could not hear meanwhile.
+    pub fn forgive(&mut self, away: core::time::Duration) {
+        for heard in self.heard.values_mut() {
+            heard.at = heard.at + away;
+        }
+    }
+
+    /// This voter heard nobody up to now: everybody gets as long as if he had just been heard.
+    pub fn forgive_all(&mut self, now: Timestamp) {
+        for heard in self.heard.values_mut() {
+            heard.at = heard.at.max(now);
+        }
+    }
+
+    /// Forgets those that are neither members nor heard lately.
+    pub fn prune(&mut self, now: Timestamp, timing: &Timing, table: &Table) {
+        self.heard
+            .retain(|uid, heard| table.member(*uid).is_some() || now.since(heard.at) < timing.give_up_after);
+    }
+}

@@ -1,0 +1,294 @@
+//! A member's side: it asks the voters for its lease, and knows when the lease is over.
+//!
+//! ```text
+//! Guest --admitted--> Suspended --renewal acked by a quorum--> Running
+//!                         ^                                       |
+//!                         +------------- lease over --------------+
+//! ```
+//! The lease ends one lease length after the **sending** of the newest renewal that a quorum acked: a voter that removes the
+//! node refuses what is sent later, so nothing the node does not know can make its lease longer.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Renew, Renewed, Verdict};
+use crate::flaws::{Flaw, Flaws};
+use crate::incarnation::Uid;
+use crate::settings::Timing;
+use crate::time::Timestamp;
+use crate::version::Version;
+use crate::voters::Voters;
+
+/// How many renewals wait for answers at most: what is older cannot lengthen a lease.
+const PENDING_MAX: usize = 8;
+
+/// Whether a node may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is no member.
+    Guest,
+    /// It is a member without a lease: it runs nothing, and keeps everything.
+    Suspended,
+    /// It has a lease.
+    Running,
+}
+
+/// What an answer changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing the node has to act on.
+    Noted,
+    /// The voters go by another list: ask again, by that one.
+    AskAgain,
+    /// The node is no member any more.
+    Removed,
+}
+
+/// The lease of one node, and what is needed to keep it.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    me: Uid,
+    flaws: Flaws,
+    admission: Option<Version>,
+    /// The list by which answers are counted.
+    voters: Arc<Voters>,
+    /// The newest list known to be committed: no older one can count again.
+    committed: Version,
+    seq: u64,
+    pending: VecDeque<Pending>,
+    lease_end: Timestamp,
+    answers: BTreeMap<Uid, Answer>,
+    coordinator: Option<Uid>,
+    feeder: Option<Uid>,
+    next: Timestamp,
+    heard: Timestamp,
+}
+
+/// A renewal under way.
+#[derive(Clone, Debug)]
+struct Pending {
+    seq: u64,
+    sent: Timestamp,
+    voters: Arc<Voters>,
+    acked: Vec<Uid>,
+}
+
+/// The last word of a voter.
+#[derive(Clone, Debug)]
+struct Answer {
+    seq: u64,
+    at: Timestamp,
+    voters: Arc<Voters>,
+}
+
+impl Holder {
+    /// Of a node that is no member yet and goes by that list.
+    pub fn new(now: Timestamp, me: Uid, voters: Voters, flaws: Flaws) -> Self {
+        Self {
+            me,
+            flaws,
+            admission: None,
+            committed: voters.id,
+            voters: Arc::new(voters),
+            seq: 0,
+            pending: VecDeque::new(),
+            lease_end: Timestamp::ZERO,
+            answers: BTreeMap::new(),
+            coordinator: None,
+            feeder: None,
+            next: now,
+            heard: now,
+        }
+    }
+
+    /// The node is a member from now on.
+    pub fn admit(&mut self, now: Timestamp, admission: Version) {
+        if self.admission.is_none() {
+            self.admission = Some(admission);
+            self.next = now;
+        }
+    }
+
+    /// The committed lists changed.
+    pub fn follow(&mut self, now: Timestamp, voters: &Voters) {
+        self.committed = self.committed.max(voters.id);
+        if voters.id > self.voters.id || self.voters.now.is_empty() {
+            self.go_by(now, Arc::new(voters.clone()));
+        }
+    }
+
+    fn go_by(&mut self, now: Timestamp, voters: Arc<Voters>) {
+        self.answers.retain(|uid, _| voters.names(*uid));
+        self.voters = voters;
+        self.next = now;
+    }
+
+    /// When it asks next.
+    pub fn next_deadline(&self) -> Timestamp {
+        self.next
+    }
+
+    /// Asks every voter, if it is time; the node itself may be one of them.
+    ///
+    /// `has_log`: the table comes from the node's own log, and nobody need feed it.
+    pub fn on_deadline(
+        &mut self,
+        now: Timestamp,
+        timing: &Timing,
+        version: Version,
+        has_log: bool,
+        out: &mut Vec<(Uid, Renew)>,
+    ) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + timing.renew;
+        self.seq += 1;
+        self.choose_feeder(now, timing);
+        if self.pending.len() == PENDING_MAX {
+            self.pending.pop_front();
+        }
+        self.pending.push_back(Pending {
+            seq: self.seq,
+            sent: now,
+            voters: self.voters.clone(),
+            acked: Vec::new(),
+        });
+        for voter in self.voters.all() {
+            let renew = Renew {
+                admission: self.admission,
+                voters: self.voters.id,
+                seq: self.seq,
+                answered: self.answers.get(&voter).map_or(0, |answer| answer.seq),
+                version,
+                feed: !has_log && self.feeder == Some(voter),
+            };
+            out.push((voter, renew));
+        }
+    }
+
+    /// A voter that answers, each member another one: the feeding is shared among them.
+    fn choose_feeder(&mut self, now: Timestamp, timing: &Timing) {
+        let answers = |voter: Uid| {
+            self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
+        };
+        if self.feeder.is_some_and(|voter| self.voters.names(voter) && answers(voter)) {
+            return;
+        }
+        let rank = |voter: &Uid| {
+            (!answers(*voter), (voter.get() ^ self.me.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+        };
+        self.feeder = self.voters.all().filter(|voter| *voter != self.me).min_by_key(rank);
+    }
+
+    /// A voter answers.
+    pub fn answered(&mut self, now: Timestamp, timing: &Timing, from: Uid, answer: &Renewed) -> Outcome {
+        if answer.seq > self.seq {
+            return Outcome::Noted;
+        }
+        self.heard = now;
+        self.coordinator = answer.coordinator;
+        match &answer.verdict {
+            Verdict::Acked => {
+                self.ack(now, timing, from, answer.seq);
+                Outcome::Noted
+            }
+            Verdict::NotYet => {
+                self.note(now, from, answer.seq, self.voters.clone());
+                Outcome::Noted
+            }
+            Verdict::NewVoters(voters) => {
+                self.note(now, from, answer.seq, voters.clone());
+                self.weigh_lists(now, timing)
+            }
+            Verdict::NotAdmitted if self.admission.is_some() => Outcome::Removed,
+            // A voter that knows of the removal of a guest knows of another life.
+            Verdict::NotAdmitted => Outcome::Removed,
+        }
+    }
+
+    fn note(&mut self, now: Timestamp, from: Uid, seq: u64, voters: Arc<Voters>) {
+        let seq = self.answers.get(&from).map_or(seq, |before| before.seq.max(seq));
+        self.answers.insert(from, Answer { seq, at: now, voters });
+    }
+
+    /// Goes by the list that a quorum of its own voters goes by; without one, by the newest.
+    fn weigh_lists(&mut self, now: Timestamp, timing: &Timing) -> Outcome {
+        let fresh = |answer: &&Answer| now.since(answer.at) < timing.suspect_after;
+        let goes_by = |voter: Uid, list: &Voters| {
+            self.answers.get(&voter).filter(fresh).is_some_and(|answer| answer.voters.id == list.id)
+        };
+        let lists = || {
+            let fresh = self.answers.values().filter(fresh).map(|answer| &answer.voters);
+            fresh.filter(|list| list.id >= self.committed)
+        };
+        let agreed = lists().find(|list| list.quorum(|voter| goes_by(voter, list)));
+        let Some(best) = agreed.or_else(|| lists().max_by_key(|list| list.id)) else { return Outcome::Noted };
+        let better = if agreed.is_some() { best.id != self.voters.id } else { best.id > self.voters.id };
+        if !better {
+            return Outcome::Noted;
+        }
+        let best = best.clone();
+        self.go_by(now, best);
+        Outcome::AskAgain
+    }
+
+    fn ack(&mut self, now: Timestamp, timing: &Timing, from: Uid, seq: u64) {
+        let Some(pending) = self.pending.iter_mut().find(|pending| pending.seq == seq) else {
+            return self.note(now, from, seq, self.voters.clone());
+        };
+        if !pending.acked.contains(&from) {
+            pending.acked.push(from);
+        }
+        let won = pending.voters.quorum(|voter| pending.acked.contains(&voter));
+        let (sent, voters) = (pending.sent, pending.voters.clone());
+        self.note(now, from, seq, voters);
+        if won && self.admission.is_some() {
+            let start = if self.flaws.has(Flaw::LeaseFromTheAnswer) { now } else { sent };
+            self.lease_end = self.lease_end.max(start + timing.lease);
+            // What was sent before cannot lengthen it any more.
+            self.pending.retain(|other| other.seq > seq);
+        }
+    }
+
+    /// Whether the node may run at that moment.
+    pub fn standing(&self, now: Timestamp) -> Standing {
+        match self.admission {
+            None => Standing::Guest,
+            Some(_) if now < self.lease_end => Standing::Running,
+            Some(_) => Standing::Suspended,
+        }
+    }
+
+    /// When the lease is over.
+    pub fn lease_end(&self) -> Timestamp {
+        self.lease_end
+    }
+
+    /// When a voter answered last.
+    pub fn heard(&self) -> Timestamp {
+        self.heard
+    }
+
+    /// The version of the node's admission.
+    pub fn admission(&self) -> Option<Version> {
+        self.admission
+    }
+
+    /// Who is in office, as the voters say.
+    pub fn coordinator(&self) -> Option<Uid> {
+        self.coordinator
+    }
+
+    /// The list it goes by.
+    pub fn voters(&self) -> &Voters {
+        &self.voters
+    }
+
+    /// Whether every voter now on the list was heard to go by that list, or a newer one.
+    pub fn all_go_by(&self, id: Version) -> bool {
+        let goes = |voter: &Uid| self.answers.get(voter).is_some_and(|answer| answer.voters.id >= id);
+        self.voters.now.iter().filter(|voter| **voter != self.me).all(goes)
+    }
+}

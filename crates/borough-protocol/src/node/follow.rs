@@ -1,0 +1,150 @@
+//! Following the committed table, wherever it comes from: the own log, or a voter that feeds this node.
+
+use super::feed::Feed;
+use super::interface::{Effect, Event};
+use super::participant::Participant;
+use crate::gossip::Gone;
+use crate::incarnation::Uid;
+use crate::log::{Committed, Entry, Log};
+use crate::machine::Effects;
+use crate::table::{Applied, Change, Removal, State, Table};
+use crate::time::Timestamp;
+use crate::version::Version;
+
+/// How many entries the log keeps before they are replaced by the table itself.
+const KEPT_MAX: usize = 256;
+
+impl Participant {
+    /// Takes what the log knows to be committed; says whether there was anything.
+    pub(super) fn follow_log(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> bool {
+        let committed = self.log.take_committed();
+        let any = !committed.is_empty();
+        for committed in committed {
+            match committed {
+                Committed::Entry(version, entry) => {
+                    self.log_version = version;
+                    self.apply(now, version, &entry, effects);
+                }
+                Committed::Snapshot { version, state, .. } => {
+                    self.log_version = version;
+                    self.adopt(now, &state, effects);
+                }
+            }
+        }
+        if self.log.kept() > KEPT_MAX && self.log_version == self.table.version() {
+            self.log.compact(self.log_version, self.feeder.whole(&self.table));
+        }
+        any
+    }
+
+    pub(super) fn follow_feed(&mut self, now: Timestamp, feed: &Feed, effects: &mut Effects<Effect>) {
+        match feed {
+            Feed::Whole(table) if table.cluster() == self.table.cluster() => self.adopt(now, table, effects),
+            Feed::Whole(_) => {}
+            Feed::Entries(entries) => {
+                let gap =
+                    entries.first().is_none_or(|(first, _)| first.index > self.table.version().index + 1);
+                if gap {
+                    return;
+                }
+                for (version, entry) in entries.iter() {
+                    self.apply(now, *version, entry, effects);
+                }
+            }
+        }
+    }
+
+    fn apply(
+        &mut self,
+        now: Timestamp,
+        version: Version,
+        entry: &Entry<Change>,
+        effects: &mut Effects<Effect>,
+    ) {
+        if version.index <= self.table.version().index {
+            return;
+        }
+        let applied = self.table.apply(version, entry);
+        self.feeder.keep(version, entry.clone());
+        self.stirred = true;
+        effects.push(Effect::Publish(Event::Table(version)));
+        match applied {
+            Applied::Nothing => {}
+            Applied::Admitted(uid) => self.admitted(now, uid, effects),
+            Applied::Draining(uid) => {
+                self.gossip.mark_leaving(now, version.index, uid);
+            }
+            Applied::Removed(uid, why) => self.bury(now, version, uid, why, effects),
+            Applied::Freed(uid) => effects.push(Effect::Publish(Event::Freed(uid))),
+            Applied::Voters => self.holder.follow(now, self.table.voters()),
+            Applied::Closing => self.begin_closing(now, effects),
+        }
+    }
+
+    /// Takes a whole table that is newer than its own.
+    fn adopt(&mut self, now: Timestamp, table: &Table, effects: &mut Effects<Effect>) {
+        if table.version().index <= self.table.version().index {
+            return;
+        }
+        let before = core::mem::replace(&mut self.table, table.clone());
+        self.stirred = true;
+        self.holder.follow(now, self.table.voters());
+        let news: alloc::vec::Vec<Uid> = table
+            .members()
+            .iter()
+            .filter(|(uid, member)| before.member(**uid) != Some(*member))
+            .map(|(uid, _)| *uid)
+            .collect();
+        for uid in news {
+            self.admitted(now, uid, effects);
+            if let Some(member) = table.member(uid).filter(|member| member.state == State::Draining) {
+                self.gossip.mark_leaving(now, member.changed.index, uid);
+            }
+        }
+        for (uid, removed) in table.removed().iter().filter(|(uid, _)| !before.is_removed(**uid)) {
+            self.bury(now, removed.version, *uid, removed.why, effects);
+        }
+        for (uid, removed) in table.removed() {
+            if removed.freed && !before.removed().get(uid).is_some_and(|entry| entry.freed) {
+                effects.push(Effect::Publish(Event::Freed(*uid)));
+            }
+        }
+        effects.push(Effect::Publish(Event::Table(table.version())));
+        if table.is_closing() && !before.is_closing() {
+            self.begin_closing(now, effects);
+        }
+    }
+
+    fn admitted(&mut self, now: Timestamp, uid: Uid, effects: &mut Effects<Effect>) {
+        let Some(member) = self.table.member(uid) else { return };
+        let (admission, incarnation, facts) =
+            (member.admission, member.incarnation.clone(), member.facts.clone());
+        self.gossip.admit(now, admission.index, incarnation, facts, admission);
+        if uid == self.uid() && self.holder.admission().is_none() {
+            self.holder.admit(now, admission);
+            self.suspended_since = now;
+            effects.push(Effect::Publish(Event::Admitted(admission)));
+        }
+    }
+
+    fn bury(
+        &mut self,
+        now: Timestamp,
+        version: Version,
+        uid: Uid,
+        why: Removal,
+        effects: &mut Effects<Effect>,
+    ) {
+        let how = match why {
+            Removal::Goodbye => Gone::Left,
+            Removal::Replaced => Gone::Replaced,
+            Removal::Quiet | Removal::Operator | Removal::CutOff => Gone::Down,
+        };
+        self.gossip.bury_by_table(now, version.index, uid, how);
+        effects.push(Effect::Publish(Event::Removed(uid, why)));
+        if uid != self.uid() {
+            self.to_close.insert(uid);
+        }
+        self.departure.noticed_removal(self.identity.settings.strategy, why);
+    }
+}

@@ -1,0 +1,176 @@
+//! What goes into a node and what comes out: the whole boundary.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::feed::Feed;
+use crate::formation::{Knock, Welcome};
+use crate::gossip;
+use crate::heartbeat;
+use crate::incarnation::{Address, Facts, Incarnation, Uid};
+use crate::lease::{Renew, Renewed};
+use crate::log::raft;
+use crate::settings::{Checked, Refusal};
+use crate::table::{Change, Cluster, Removal, Table};
+use crate::version::Version;
+
+/// Everything a node is born with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Who it is.
+    pub me: Incarnation,
+    /// What it says of itself.
+    pub facts: Facts,
+    /// Where it looks for others, in order. None: it founds a cluster of its own, at once.
+    pub seeds: Vec<Address>,
+    /// The settings.
+    pub settings: Checked,
+    /// Seconds since the beginning of 2020 by the wall clock, or one more than the last era if that is stored.
+    pub era: u32,
+    /// Where its chance comes from.
+    pub seed: u64,
+}
+
+/// Something happens to a node.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Another node says something. `from` is who the transport knows it to be.
+    Message {
+        /// Who sent it.
+        from: Uid,
+        /// What it says.
+        message: Message,
+    },
+    /// Somebody here wants something.
+    Command(Command),
+    /// The moment asked for has come.
+    Deadline,
+}
+
+/// What the process around a node can want of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Leave the cluster in order.
+    Leave,
+    /// Everything that lived here has moved away or was dropped; what [`Event::Drain`] asked for.
+    Drained,
+    /// Remove that member, if this node or its coordinator can.
+    Down(Uid),
+    /// Shut the whole cluster down.
+    CloseCluster,
+    /// A connection to that node was refused or reset.
+    Refused(Uid),
+}
+
+/// Something a node wants done.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Say this to that node. It may get lost, come late, twice or in another order.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// What.
+        message: Message,
+    },
+    /// Close every connection to that node and take nothing of it any more: it was removed.
+    Close(Uid),
+    /// Tell whoever listens.
+    Publish(Event),
+    /// This life is over. Nothing comes after it.
+    End(End),
+}
+
+/// Whom to send to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// That life, and no other at its address.
+    Node(Uid),
+    /// Whoever listens there.
+    Address(Address),
+}
+
+/// What a node has to tell its own process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It belongs to this cluster now: it founded it, or was welcomed.
+    Joined(Cluster),
+    /// It is a member now.
+    Admitted(Version),
+    /// Its lease is over: no turn, no start, nothing goes out.
+    Suspended,
+    /// It has a lease: go on.
+    Resumed,
+    /// The members, their states or who can hear whom changed.
+    Topology,
+    /// The table has a new version.
+    Table(Version),
+    /// That member was removed.
+    Removed(Uid, Removal),
+    /// What that removed member owned may have new owners.
+    Freed(Uid),
+    /// It is to leave: move away what lives here, then say [`Command::Drained`].
+    Drain,
+    /// The whole cluster is shutting down: drop what lives here.
+    Closing,
+}
+
+/// Why a life is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It left; the process may stop.
+    Left,
+    /// The whole cluster was shut down.
+    Closed,
+    /// The cluster goes on without it: drop everything, come back as a new incarnation.
+    GaveUp(GaveUp),
+    /// It may not join: come back when the settings agree.
+    Refused(Refusal),
+}
+
+/// Why a node gives its life up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaveUp {
+    /// It was removed.
+    Removed,
+    /// No quorum has heard it for too long.
+    Suspended,
+    /// It was never admitted, and nobody answers any more.
+    Forsaken,
+    /// The same cluster was founded again, later.
+    NewerEra(Cluster),
+    /// The strategy says that who loses a peer stops.
+    DownAll,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "each variant is one module's messages, documented there")]
+pub enum Message {
+    Knock(Arc<Knock>),
+    Promise { attempt: u32, granted: bool },
+    Release { attempt: u32 },
+    Welcome(Arc<Welcome>),
+    Refused(Refusal),
+    Hello(Cluster),
+    Gossip(gossip::Message),
+    Heartbeat(heartbeat::Message),
+    Log(raft::Message<Change, Arc<Table>>),
+    Renew(Renew),
+    Renewed(Renewed),
+    Feed(Feed),
+    Quiet(Arc<[Uid]>),
+    Report(Report),
+}
+
+/// What a member asks of the coordinator, again and again until the table shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Report {
+    /// It wants to leave.
+    Leave,
+    /// It has dropped everything.
+    Goodbye,
+    /// It wants that member removed.
+    Down(Uid),
+    /// It wants the whole cluster shut down.
+    Close,
+}

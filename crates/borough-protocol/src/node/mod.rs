@@ -1,0 +1,249 @@
+//! A node of a cluster: every rule of membership in one machine.
+//!
+//! ```text
+//! Seeking --founds, or is welcomed--> Taking part --left, removed, gave up--> Ended
+//!    |                                                                          ^
+//!    +------------------------------- refused ----------------------------------+
+//! ```
+//! While it takes part: gossip says who is there, heartbeats who can be heard, the log what is decided, the lease whether the
+//! node may run. Each is a module of its own; this one brings their words together.
+
+mod closing;
+mod departure;
+mod feed;
+mod follow;
+mod interface;
+mod participant;
+mod settle;
+mod standing;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+pub use self::feed::Feed;
+pub use self::interface::{Command, Effect, End, Event, GaveUp, Input, Message, Peer, Report, Start};
+use self::participant::Participant;
+use crate::flaws::Flaw;
+use crate::formation::{Outcome, Say, Seeking, Welcome};
+use crate::gossip::Document;
+use crate::incarnation::{Address, Facts, Incarnation, Uid};
+use crate::machine::{Effects, Machine};
+use crate::office::TableLog;
+use crate::random::Random;
+use crate::settings::Checked;
+use crate::table::{Cluster, Table};
+use crate::time::Timestamp;
+
+/// One life of a node.
+#[derive(Debug)]
+pub struct Node {
+    identity: Identity,
+    random: Random,
+    era: u32,
+    phase: Phase,
+    next: Timestamp,
+}
+
+/// What a node knows of itself, whatever it does.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) me: Incarnation,
+    pub(crate) facts: Arc<Facts>,
+    pub(crate) seeds: Arc<[Address]>,
+    pub(crate) settings: Checked,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Seeking(Box<Seeking>),
+    TakingPart(Box<Participant>),
+    Ended,
+}
+
+impl Node {
+    /// A node begins its life. Without seeds it founds a cluster of its own at once.
+    pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
+        let Start { me, facts, seeds, settings, era, seed } = start;
+        let identity = Identity { me, facts: Arc::new(facts), seeds: seeds.into(), settings };
+        let seeking = Seeking::new(
+            now,
+            identity.me.clone(),
+            identity.facts.clone(),
+            &identity.seeds,
+            identity.settings.clone(),
+        );
+        let mut node = Self {
+            era: if identity.settings.flaws.has(Flaw::EraRestartsAtOne) { 1 } else { era },
+            identity,
+            random: Random::seeded(seed),
+            phase: Phase::Seeking(Box::new(seeking)),
+            next: now,
+        };
+        node.handle(now, Input::Deadline, effects);
+        node
+    }
+
+    /// Which life it is.
+    pub fn uid(&self) -> Uid {
+        self.identity.me.uid
+    }
+
+    /// Which cluster it belongs to; `None` while it seeks one.
+    pub fn cluster(&self) -> Option<Cluster> {
+        self.table().map(Table::cluster)
+    }
+
+    /// The table, as far as it knows it.
+    pub fn table(&self) -> Option<&Table> {
+        self.participant().map(|participant| &participant.table)
+    }
+
+    /// What gossip says.
+    pub fn document(&self) -> Option<&Document> {
+        self.participant().map(|participant| participant.gossip.document())
+    }
+
+    /// Its part of the replicated log.
+    pub fn log(&self) -> Option<&TableLog> {
+        self.participant().map(|participant| &participant.log)
+    }
+
+    /// Whether work may run here at that moment: it is a member, and its lease is not over.
+    pub fn may_run(&self, now: Timestamp) -> bool {
+        self.participant().is_some_and(|participant| participant.may_run(now))
+    }
+
+    /// Whether this life is over.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended)
+    }
+
+    fn participant(&self) -> Option<&Participant> {
+        match &self.phase {
+            Phase::TakingPart(participant) => Some(participant),
+            Phase::Seeking(_) | Phase::Ended => None,
+        }
+    }
+
+    fn seek(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        let Phase::Seeking(seeking) = &mut self.phase else { return };
+        let mut say = Vec::new();
+        let outcome = match input {
+            Input::Deadline => seeking.on_deadline(now, &mut say),
+            Input::Command(Command::Leave | Command::CloseCluster) => return self.end(End::Left, effects),
+            Input::Command(Command::Drained | Command::Down(_) | Command::Refused(_)) => Outcome::Seeking,
+            Input::Message { from, message } => match message {
+                Message::Knock(knock) => {
+                    seeking.knocked(now, &knock, &mut say);
+                    Outcome::Seeking
+                }
+                Message::Promise { attempt, granted } => seeking.promised(now, from, attempt, granted),
+                Message::Release { attempt } => {
+                    seeking.released(from, attempt);
+                    Outcome::Seeking
+                }
+                Message::Hello(cluster) if cluster.name == name_hash(&self.identity.settings.cluster) => {
+                    // A living cluster knocks: whoever it is, it can welcome this node.
+                    let knock = Message::Knock(seeking.knock());
+                    effects.push(Effect::Send { to: Peer::Node(from), message: knock });
+                    Outcome::Seeking
+                }
+                Message::Welcome(welcome) => return self.join(now, from, &welcome, effects),
+                Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
+                Message::Hello(_)
+                | Message::Gossip(_)
+                | Message::Heartbeat(_)
+                | Message::Log(_)
+                | Message::Renew(_)
+                | Message::Renewed(_)
+                | Message::Feed(_)
+                | Message::Quiet(_)
+                | Message::Report(_) => Outcome::Seeking,
+            },
+        };
+        for said in say {
+            effects.push(spoken(said));
+        }
+        match outcome {
+            Outcome::Seeking => {}
+            Outcome::Founds => self.found(now, effects),
+        }
+    }
+
+    fn found(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let founder = self.uid();
+        let cluster = Cluster { name: name_hash(&self.identity.settings.cluster), era: self.era, founder };
+        let participant = Participant::found(now, self.identity.clone(), cluster, &mut self.random);
+        self.take_part(now, participant, effects);
+    }
+
+    fn join(&mut self, now: Timestamp, from: Uid, welcome: &Welcome, effects: &mut Effects<Effect>) {
+        if welcome.table.cluster().name == name_hash(&self.identity.settings.cluster) {
+            let participant =
+                Participant::join(now, self.identity.clone(), (from, welcome), &mut self.random);
+            self.take_part(now, participant, effects);
+        }
+    }
+
+    fn take_part(&mut self, now: Timestamp, participant: Participant, effects: &mut Effects<Effect>) {
+        effects.push(Effect::Publish(Event::Joined(participant.table.cluster())));
+        self.phase = Phase::TakingPart(Box::new(participant));
+        self.handle(now, Input::Deadline, effects);
+    }
+
+    fn end(&mut self, end: End, effects: &mut Effects<Effect>) {
+        effects.push(Effect::End(end));
+        self.phase = Phase::Ended;
+    }
+}
+
+impl Machine for Node {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        match &mut self.phase {
+            Phase::Seeking(_) => self.seek(now, input, effects),
+            Phase::TakingPart(participant) => {
+                participant.notice_absence(now, self.next);
+                if let Some(end) = participant.handle(now, input, effects) {
+                    self.end(end, effects);
+                }
+            }
+            Phase::Ended => {}
+        }
+        self.next = match &self.phase {
+            Phase::Seeking(seeking) => seeking.next_deadline(),
+            Phase::TakingPart(participant) => participant.next_deadline(now),
+            Phase::Ended => Timestamp::NEVER,
+        };
+    }
+
+    fn next_deadline(&self) -> Timestamp {
+        self.next
+    }
+
+    fn assert_invariants(&self, now: Timestamp) {
+        if let Phase::TakingPart(participant) = &self.phase {
+            participant.assert_invariants(now);
+        }
+    }
+}
+
+fn spoken(say: Say) -> Effect {
+    let (to, message) = match say {
+        Say::Knock(address, knock) => (Peer::Address(address), Message::Knock(knock)),
+        Say::Promise(uid, attempt, granted) => (Peer::Node(uid), Message::Promise { attempt, granted }),
+        Say::Release(uid, attempt) => (Peer::Node(uid), Message::Release { attempt }),
+        Say::Refused(uid, refusal) => (Peer::Node(uid), Message::Refused(refusal)),
+    };
+    Effect::Send { to, message }
+}
+
+/// The cluster's name as a number (FNV-1a): the same on every node and in every version.
+fn name_hash(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
+}

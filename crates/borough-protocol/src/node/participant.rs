@@ -1,0 +1,357 @@
+//! A node that belongs to a cluster: its parts, and to which of them each word goes.
+
+use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Identity;
+use super::departure::Departure;
+use super::feed::Feeder;
+use super::interface::{Command, Effect, End, GaveUp, Input, Message, Peer, Report};
+use crate::flaws::Flaw;
+use crate::formation::{Knock, Welcome};
+use crate::gossip::{self, Gone, Gossip};
+use crate::heartbeat::Heartbeats;
+use crate::incarnation::Uid;
+use crate::lease::{Grants, Holder, Outcome, Renew, Renewed, Standing};
+use crate::log::Log;
+use crate::log::raft::{Raft, RaftTiming};
+use crate::machine::Effects;
+use crate::office::{Office, Request, TableLog, TableLogMessage};
+use crate::random::Random;
+use crate::settings::check;
+use crate::table::{Cluster, State, Table};
+use crate::time::Timestamp;
+use crate::version::{Term, Version};
+
+/// A node in a cluster.
+#[derive(Debug)]
+pub(super) struct Participant {
+    pub(super) identity: Identity,
+    pub(super) table: Table,
+    pub(super) gossip: Gossip,
+    pub(super) heartbeats: Heartbeats,
+    pub(super) log: TableLog,
+    pub(super) holder: Holder,
+    pub(super) grants: Grants,
+    pub(super) feeder: Feeder,
+    /// The term it is in office for, and what it does there.
+    pub(super) office: Option<(Term, Office)>,
+    /// A founder waits this long before it acts: an earlier cluster of this name may still hold leases.
+    pub(super) acts_from: Timestamp,
+    /// Up to where the log itself has said what is committed.
+    pub(super) log_version: Version,
+    pub(super) departure: Departure,
+    /// What the coordinator is told again and again until the table shows it.
+    pub(super) reports: BTreeSet<Report>,
+    /// What was last published of the lease.
+    pub(super) published: Standing,
+    pub(super) suspended_since: Timestamp,
+    pub(super) was_voter: bool,
+    /// Removed nodes whose links stay open as long as the log needs them.
+    pub(super) to_close: BTreeSet<Uid>,
+    /// The quiet members as last reported.
+    pub(super) quiet: Arc<[Uid]>,
+    pub(super) times: Times,
+    /// Whether something changed on which the coordinator may have to act.
+    pub(super) stirred: bool,
+    pub(super) effects_to_come: Pending,
+}
+
+/// When the parts that have no clock of their own are looked at next.
+#[derive(Debug)]
+pub(super) struct Times {
+    pub(super) quiet: Timestamp,
+    pub(super) office: Timestamp,
+    pub(super) stood: Timestamp,
+    pub(super) voter_since: Timestamp,
+    pub(super) hello: Timestamp,
+    pub(super) report: Timestamp,
+}
+
+/// Buffers used again for every input.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    pub(super) log: Vec<(Uid, TableLogMessage)>,
+    pub(super) gossip: Vec<(Uid, gossip::Message)>,
+    pub(super) heartbeat: Vec<(Uid, crate::heartbeat::Message)>,
+    pub(super) renew: Vec<(Uid, Renew)>,
+}
+
+impl Participant {
+    /// It founds the cluster, as its one voter.
+    pub(super) fn found(now: Timestamp, identity: Identity, cluster: Cluster, random: &mut Random) -> Self {
+        let (uid, timing) = (identity.me.uid, raft_timing(&identity));
+        let log = Raft::found(uid, timing, identity.settings.flaws, now);
+        let alone = identity.seeds.iter().all(|seed| *seed == identity.me.address);
+        let acts_from = if alone { now } else { now + identity.settings.timing().wait };
+        Self::new(now, identity, Table::new(cluster), log, acts_from, random)
+    }
+
+    /// It was welcomed.
+    pub(super) fn join(
+        now: Timestamp,
+        identity: Identity,
+        (from, welcome): (Uid, &Welcome),
+        random: &mut Random,
+    ) -> Self {
+        let log = Raft::new(identity.me.uid, raft_timing(&identity), identity.settings.flaws);
+        let table = (*welcome.table).clone();
+        let mut participant = Self::new(now, identity, table, log, now, random);
+        let gossip = gossip::Message::Delta(welcome.gossip.clone());
+        participant.gossip.handle(now, from, gossip, &mut participant.effects_to_come.gossip);
+        participant
+    }
+
+    fn new(
+        now: Timestamp,
+        identity: Identity,
+        table: Table,
+        log: TableLog,
+        acts_from: Timestamp,
+        random: &mut Random,
+    ) -> Self {
+        let settings = &identity.settings;
+        let uid = identity.me.uid;
+        let pace = gossip::Settings {
+            interval: settings.gossip_interval,
+            interval_spreading: settings.gossip_interval / 5,
+            tombstone_life: settings.tombstone_life,
+            ..gossip::Settings::default()
+        };
+        let (me, facts) = (identity.me.clone(), identity.facts.clone());
+        Self {
+            gossip: Gossip::new(now, me, facts, pace, random.fork(), settings.flaws),
+            heartbeats: Heartbeats::new(now, uid, settings.clone(), random),
+            holder: Holder::new(now, uid, table.voters().clone(), settings.flaws),
+            grants: Grants::new(settings.flaws),
+            feeder: Feeder::default(),
+            office: None,
+            acts_from,
+            log_version: Version::ZERO,
+            departure: Departure::Staying,
+            reports: BTreeSet::new(),
+            was_voter: false,
+            published: Standing::Guest,
+            suspended_since: now,
+            to_close: BTreeSet::new(),
+            quiet: Arc::from([]),
+            times: Times {
+                quiet: now,
+                office: Timestamp::NEVER,
+                stood: now,
+                voter_since: now,
+                hello: now + settings.seed_timeout,
+                report: Timestamp::NEVER,
+            },
+            stirred: true,
+            effects_to_come: Pending::default(),
+            identity,
+            table,
+            log,
+        }
+    }
+
+    pub(super) fn uid(&self) -> Uid {
+        self.identity.me.uid
+    }
+
+    /// Whether its voice counts: its own log says so, and no newer committed list says otherwise.
+    ///
+    /// Who was voted out is sent no more entries, so its log stays at a list that still names it.
+    pub(super) fn votes(&self) -> bool {
+        let (me, committed, own) = (self.uid(), self.table.voters(), self.log.voters());
+        own.names(me) && (committed.id <= own.id || committed.names(me))
+    }
+
+    pub(super) fn may_run(&self, now: Timestamp) -> bool {
+        self.departure.may_run() && self.holder.standing(now) == Standing::Running
+    }
+
+    /// The node was not called when it should have been: it, not the others, was away.
+    pub(super) fn notice_absence(&mut self, now: Timestamp, due: Timestamp) {
+        let away = now.since(due);
+        if away > self.identity.settings.round_trip {
+            self.grants.forgive(away);
+        }
+    }
+
+    /// Handles an input; says so if this was the end.
+    pub(super) fn handle(
+        &mut self,
+        now: Timestamp,
+        input: Input,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        let end = match input {
+            Input::Message { from, message } => self.hear(now, from, message, effects),
+            Input::Command(command) => self.command(now, &command),
+            Input::Deadline => self.on_deadline(now, effects),
+        };
+        end.or_else(|| self.settle(now, effects))
+    }
+
+    fn hear(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        message: Message,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        if self.is_gone(from) && !is_heard_of_the_gone(&message) {
+            return None;
+        }
+        match message {
+            Message::Gossip(message) => {
+                self.gossip.handle(now, from, message, &mut self.effects_to_come.gossip);
+            }
+            Message::Heartbeat(message) => {
+                self.heartbeats.handle(now, from, message, &mut self.effects_to_come.heartbeat);
+            }
+            // What is malformed changed nothing; whoever sends such things is no peer of ours.
+            Message::Log(message) => {
+                let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
+            }
+            Message::Renew(renew) => self.renew(now, from, &renew, effects),
+            Message::Renewed(renewed) => return self.renewed(now, from, &renewed),
+            Message::Feed(feed) => self.follow_feed(now, &feed, effects),
+            Message::Quiet(quiet) => self.quiet_reported(now, from, quiet),
+            Message::Report(report) => self.report(from, report),
+            Message::Knock(knock) => self.knocked(now, &knock, effects),
+            Message::Hello(cluster) => return self.hello(from, cluster, effects),
+            Message::Promise { .. } | Message::Release { .. } | Message::Welcome(_) | Message::Refused(_) => {
+            }
+        }
+        None
+    }
+
+    /// Whether nothing of that node counts any more.
+    fn is_gone(&self, uid: Uid) -> bool {
+        let gone = self.table.is_removed(uid) || self.gossip.document().is_buried(uid);
+        gone && !self.identity.settings.flaws.has(Flaw::RemovedTakenSeriously)
+    }
+
+    fn command(&mut self, now: Timestamp, command: &Command) -> Option<End> {
+        match command {
+            Command::Leave => return self.leave(now),
+            Command::Drained => self.drained(now),
+            Command::Down(uid) => self.ask(Request::Down(*uid), Report::Down(*uid)),
+            Command::CloseCluster => self.ask(Request::Close, Report::Close),
+            Command::Refused(uid) => {
+                self.grants.suspect(now, self.identity.settings.timing(), *uid);
+                self.times.quiet = now;
+                if self.identity.settings.flaws.has(Flaw::RefusedConnectionIsDeath) {
+                    self.ask(Request::Goodbye(*uid), Report::Goodbye);
+                }
+            }
+        }
+        None
+    }
+
+    /// Asks the coordinator, which may be this node itself.
+    pub(super) fn ask(&mut self, request: Request, report: Report) {
+        if let Some((_, office)) = &mut self.office {
+            office.ask(request);
+            self.stirred = true;
+        } else {
+            self.reports.insert(report);
+            self.times.report = Timestamp::ZERO;
+        }
+    }
+
+    fn report(&mut self, from: Uid, report: Report) {
+        if let Some((_, office)) = &mut self.office {
+            office.ask(Request::of(from, report));
+            self.stirred = true;
+        }
+    }
+
+    fn quiet_reported(&mut self, now: Timestamp, from: Uid, quiet: Arc<[Uid]>) {
+        if let Some((_, office)) = &mut self.office {
+            office.report_quiet(now, from, quiet);
+            self.stirred = true;
+        }
+    }
+
+    fn renew(&mut self, now: Timestamp, from: Uid, renew: &Renew, effects: &mut Effects<Effect>) {
+        let guest = renew.admission.is_none();
+        let Some(answer) = self.judge(now, from, renew) else { return };
+        // Somebody waits to be admitted.
+        self.stirred |= guest && self.office.is_some();
+        effects.push(Effect::Send { to: Peer::Node(from), message: Message::Renewed(answer) });
+        if renew.feed && renew.version.index < self.table.version().index {
+            let feed = self.feeder.feed(renew.version, &self.table);
+            self.grants.sent(from, self.table.version());
+            effects.push(Effect::Send { to: Peer::Node(from), message: Message::Feed(feed) });
+        }
+    }
+
+    pub(super) fn judge(&mut self, now: Timestamp, from: Uid, renew: &Renew) -> Option<Renewed> {
+        let me = self.uid();
+        self.grants.renew(now, (me, from), renew, &self.table, &self.log)
+    }
+
+    pub(super) fn renewed(&mut self, now: Timestamp, from: Uid, renewed: &Renewed) -> Option<End> {
+        match self.holder.answered(now, self.identity.settings.timing(), from, renewed) {
+            Outcome::Noted | Outcome::AskAgain => None,
+            Outcome::Removed => self.removed(now),
+        }
+    }
+
+    fn knocked(&mut self, now: Timestamp, knock: &Knock, effects: &mut Effects<Effect>) {
+        let to = Peer::Node(knock.me.uid);
+        if let Err(refusal) = check(self.identity.settings.cluster_settings(), &knock.settings) {
+            return effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+        }
+        if self.table.is_closing() || self.holder.standing(now) == Standing::Suspended {
+            return;
+        }
+        let guests = self.gossip.document().guests_at(&knock.me.address);
+        let older: Vec<Uid> = guests.filter(|uid| *uid != knock.me.uid).collect();
+        for older in older {
+            self.gossip.bury(now, older, Gone::Replaced);
+        }
+        self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
+        let gossip = Arc::new(self.gossip.document().everything(now, false));
+        let table = self.feeder.whole(&self.table);
+        effects.push(Effect::Send { to, message: Message::Welcome(Arc::new(Welcome { table, gossip })) });
+    }
+
+    fn hello(&mut self, from: Uid, cluster: Cluster, effects: &mut Effects<Effect>) -> Option<End> {
+        let ours = self.table.cluster();
+        if cluster.name != ours.name || cluster == ours {
+            return None;
+        }
+        if cluster > ours {
+            return Some(End::GaveUp(GaveUp::NewerEra(cluster)));
+        }
+        effects.push(Effect::Send { to: Peer::Node(from), message: Message::Hello(ours) });
+        None
+    }
+
+    /// Whether the table has this node as a member that does not leave.
+    pub(super) fn state(&self) -> Option<State> {
+        self.table.member(self.uid()).map(|member| member.state)
+    }
+
+    pub(super) fn assert_invariants(&self, now: Timestamp) {
+        self.gossip.document().assert_invariants();
+        let admitted = self.holder.admission().is_some();
+        assert!(!self.may_run(now) || admitted, "a node that is no member runs");
+        assert!(self.office.is_none() || self.log.in_office(), "a coordinator out of office acts");
+    }
+}
+
+/// The log needs a removed voter until no list names it; a renewal is answered with the bad news.
+fn is_heard_of_the_gone(message: &Message) -> bool {
+    matches!(message, Message::Log(_) | Message::Renew(_) | Message::Renewed(_))
+}
+
+fn raft_timing(identity: &Identity) -> RaftTiming {
+    let timing = identity.settings.timing();
+    RaftTiming {
+        append_every: timing.renew,
+        suspect_after: timing.suspect_after,
+        repair_every: identity.settings.round_trip * 2 / 5,
+    }
+}

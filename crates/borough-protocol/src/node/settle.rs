@@ -1,0 +1,271 @@
+//! What follows from every input: decisions are followed, the coordinator acts, words go out, and the end is noticed.
+
+use alloc::sync::Arc;
+
+use super::departure::Departure;
+use super::interface::{Effect, End, Event, Message, Peer};
+use super::participant::Participant;
+use crate::flaws::Flaw;
+use crate::gossip::Gone;
+use crate::heartbeat::Opinion;
+use crate::incarnation::Uid;
+use crate::lease::Standing;
+use crate::log::Log;
+use crate::machine::Effects;
+use crate::office::{Office, Scene};
+use crate::settings::Strategy;
+use crate::time::Timestamp;
+
+impl Participant {
+    /// Everything that is due.
+    pub(super) fn on_deadline(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
+        if !matches!(self.departure, Departure::Lingering { .. }) {
+            self.gossip.on_round(now, &mut self.effects_to_come.gossip);
+            self.heartbeats.on_deadline(now, &mut self.effects_to_come.heartbeat);
+            self.say_hello(now, effects);
+        }
+        self.log.on_deadline(now, &mut self.effects_to_come.log);
+        self.stand_if_due(now);
+        self.look_for_quiet(now, effects);
+        self.report_if_due(now, effects);
+        None
+    }
+
+    /// Looks whether somewhere among the seeds there is another founding of this cluster.
+    fn say_hello(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        if now < self.times.hello {
+            return;
+        }
+        self.times.hello = now + self.identity.settings.seed_timeout;
+        let document = self.gossip.document();
+        for seed in self.identity.seeds.iter().filter(|seed| !document.has_address(seed)) {
+            let message = Message::Hello(self.table.cluster());
+            effects.push(Effect::Send { to: Peer::Address(seed.clone()), message });
+        }
+    }
+
+    /// A voter tells the coordinator whom it does not hear, the moment it is so.
+    fn look_for_quiet(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let me = self.uid();
+        if now < self.times.quiet || !self.votes() {
+            return;
+        }
+        let timing = self.identity.settings.timing();
+        let (mut quiet, next) = self.grants.quiet(now, timing, me, &self.table);
+        if self.holder.standing(now) == Standing::Suspended {
+            quiet.clear();
+        }
+        let again = if quiet.is_empty() { timing.suspect_after } else { timing.renew };
+        self.times.quiet = next.min(now + again);
+        let changed = *self.quiet != *quiet;
+        if changed {
+            self.quiet = Arc::from(quiet);
+        }
+        if self.office.is_some() {
+            self.stirred |= changed;
+        } else if let Some((coordinator, _)) = self.log.coordinator()
+            && (changed || !self.quiet.is_empty())
+        {
+            let message = Message::Quiet(self.quiet.clone());
+            effects.push(Effect::Send { to: Peer::Node(coordinator), message });
+        }
+    }
+
+    /// Lets everything follow from what has just happened.
+    pub(super) fn settle(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
+        let before = self.table.version();
+        self.opinions(now);
+        let mut end = None;
+        // Alone, a proposal is committed at once, and what follows from it too: each round commits something.
+        while end.is_none() {
+            let news = self.follow_log(now, effects);
+            self.take_or_leave_office(now);
+            end = self.renew_lease(now, effects);
+            let acted = self.act(now);
+            if !news && !acted {
+                break;
+            }
+        }
+        if self.gossip.take_changes() {
+            self.heartbeats.set_members(now, self.gossip.document().uids());
+            effects.push(Effect::Publish(Event::Topology));
+            self.times.office = self.times.office.min(now + self.identity.settings.round_trip);
+        }
+        if self.table.version() != before {
+            self.feed_others(effects);
+        }
+        self.tell_to_drain(effects);
+        self.publish_standing(now, effects);
+        self.close_links(effects);
+        self.speak(effects);
+        end.or_else(|| self.departed(now))
+    }
+
+    fn opinions(&mut self, now: Timestamp) {
+        for (subject, opinion) in self.heartbeats.take_changes() {
+            let unreachable = opinion == Opinion::Unreachable;
+            self.gossip.set_unreachable(now, subject, unreachable);
+            let lost = unreachable && self.table.member(subject).is_some();
+            let staying = matches!(self.departure, Departure::Staying | Departure::Leaving { .. });
+            if lost && staying && self.identity.settings.strategy == Strategy::DownAll {
+                self.departure = Departure::Alone;
+            }
+        }
+    }
+
+    fn take_or_leave_office(&mut self, now: Timestamp) {
+        let votes = self.votes();
+        if votes && !self.was_voter {
+            self.times.voter_since = now;
+            self.times.quiet = now;
+            self.grants.forgive_all(now);
+        }
+        self.was_voter = votes;
+        let may_act = if self.identity.settings.flaws.has(Flaw::ActsBeforeFirstCommit) {
+            self.log.in_office()
+        } else {
+            self.log.may_act()
+        };
+        if !may_act {
+            self.office = None;
+        } else if self.office.as_ref().is_none_or(|(term, _)| *term != self.log.term()) {
+            self.office = Some((self.log.term(), Office::new(now, self.acts_from)));
+            self.stirred = true;
+        }
+    }
+
+    /// Asks the voters for the lease, if it is time; this node's own voice needs no network.
+    fn renew_lease(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
+        if now < self.holder.next_deadline() || matches!(self.departure, Departure::Lingering { .. }) {
+            return None;
+        }
+        let me = self.uid();
+        let mut renewals = core::mem::take(&mut self.effects_to_come.renew);
+        let timing = self.identity.settings.timing();
+        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
+        let has_log = self.holder.voters().names(me) && now.since(heard) < timing.suspect_after;
+        self.holder.on_deadline(now, timing, self.table.version(), has_log, &mut renewals);
+        let mut end = None;
+        for (voter, renew) in renewals.drain(..) {
+            if voter != me {
+                effects.push(Effect::Send { to: Peer::Node(voter), message: Message::Renew(renew) });
+            } else if let Some(answer) = self.judge(now, me, &renew) {
+                end = self.renewed(now, me, &answer);
+            }
+        }
+        self.effects_to_come.renew = renewals;
+        end
+    }
+
+    /// The coordinator does what is to be done; says whether it did anything.
+    fn act(&mut self, now: Timestamp) -> bool {
+        let me = self.uid();
+        let Some((_, office)) = &mut self.office else {
+            self.stirred = false;
+            return false;
+        };
+        if !self.stirred && now < self.times.office {
+            return false;
+        }
+        self.stirred = false;
+        let scene = Scene {
+            me,
+            settings: &self.identity.settings,
+            table: &self.table,
+            document: self.gossip.document(),
+            grants: &self.grants,
+            quiet: &self.quiet,
+        };
+        let before = self.log.last_index();
+        let next = office.act(now, &scene, &mut self.log, &mut self.effects_to_come.log);
+        let vanished = office.vanished(now, &scene);
+        self.times.office = next;
+        for uid in vanished {
+            self.gossip.bury(now, uid, Gone::Vanished);
+        }
+        self.grants.prune(now, self.identity.settings.timing(), &self.table);
+        self.log.last_index() != before
+    }
+
+    fn feed_others(&mut self, effects: &mut Effects<Effect>) {
+        let version = self.table.version();
+        let behind: alloc::vec::Vec<(Uid, crate::version::Version)> =
+            self.grants.fed().filter(|(_, known)| known.index < version.index).collect();
+        for (uid, known) in behind {
+            let feed = self.feeder.feed(known, &self.table);
+            self.grants.sent(uid, version);
+            effects.push(Effect::Send { to: Peer::Node(uid), message: Message::Feed(feed) });
+        }
+    }
+
+    fn publish_standing(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let standing = self.holder.standing(now);
+        if standing == self.published {
+            return;
+        }
+        match standing {
+            Standing::Running => {
+                // It was cut off itself, and cannot say of anybody that he was silent meanwhile.
+                self.grants.forgive_all(now);
+                effects.push(Effect::Publish(Event::Resumed));
+            }
+            Standing::Suspended => {
+                self.suspended_since = now;
+                effects.push(Effect::Publish(Event::Suspended));
+            }
+            Standing::Guest => {}
+        }
+        self.published = standing;
+    }
+
+    /// Links of the removed are closed, once the log does without them.
+    fn close_links(&mut self, effects: &mut Effects<Effect>) {
+        if self.to_close.is_empty() {
+            return;
+        }
+        let voters = self.log.voters();
+        self.to_close.retain(|uid| {
+            let needed = voters.names(*uid);
+            if !needed {
+                effects.push(Effect::Close(*uid));
+            }
+            needed
+        });
+    }
+
+    fn speak(&mut self, effects: &mut Effects<Effect>) {
+        let pending = &mut self.effects_to_come;
+        let log = pending.log.drain(..).map(|(to, message)| (to, Message::Log(message)));
+        let gossip = pending.gossip.drain(..).map(|(to, message)| (to, Message::Gossip(message)));
+        let heartbeat = pending.heartbeat.drain(..).map(|(to, message)| (to, Message::Heartbeat(message)));
+        for (to, message) in log.chain(gossip).chain(heartbeat) {
+            effects.push(Effect::Send { to: Peer::Node(to), message });
+        }
+    }
+
+    /// When something is due next.
+    pub(super) fn next_deadline(&self, now: Timestamp) -> Timestamp {
+        let mut next = self.log.next_deadline().min(self.stands_at()).min(self.times.report);
+        if self.votes() {
+            next = next.min(self.times.quiet);
+        }
+        if self.office.is_some() {
+            next = next.min(self.times.office);
+        }
+        match self.departure {
+            Departure::Lingering { until, .. } => return next.min(until),
+            Departure::Closing { until } => next = next.min(until),
+            Departure::Alone => return now,
+            Departure::Staying | Departure::Leaving { .. } | Departure::Drained { .. } => {
+                next = next.min(self.gives_up_at(now));
+            }
+        }
+        if self.published == Standing::Running {
+            next = next.min(self.holder.lease_end());
+        }
+        next.min(self.gossip.next_deadline())
+            .min(self.heartbeats.next_deadline())
+            .min(self.holder.next_deadline())
+            .min(self.times.hello)
+    }
+}

@@ -1,0 +1,38 @@
+//! Who stands for office, and when: the oldest voter first, the others a little later each.
+
+use super::participant::Participant;
+use crate::incarnation::Uid;
+use crate::log::Log;
+use crate::time::Timestamp;
+
+impl Participant {
+    /// When this node would stand, if it hears of no coordinator until then.
+    pub(super) fn stands_at(&self) -> Timestamp {
+        if self.log.in_office() || !self.votes() {
+            return Timestamp::NEVER;
+        }
+        let settings = &self.identity.settings;
+        let heard = self.log.coordinator().map_or(self.times.voter_since, |(_, at)| at);
+        let silence = heard + settings.timing().suspect_after;
+        let again = self.times.stood + settings.timing().suspect_after / 2;
+        silence.max(again) + settings.round_trip * self.rank()
+    }
+
+    /// How many older voters there are, of those that gossip sees.
+    fn rank(&self) -> u32 {
+        let age = |uid: Uid| self.table.member(uid).map(|member| (member.admission, uid));
+        let mine = age(self.uid());
+        let document = self.gossip.document();
+        let older = |uid: &Uid| age(*uid).is_some_and(|age| mine.is_none_or(|mine| age < mine));
+        let count =
+            self.log.voters().all().filter(older).filter(|uid| !document.is_unreachable(*uid)).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn stand_if_due(&mut self, now: Timestamp) {
+        if self.stands_at() <= now {
+            self.times.stood = now;
+            self.log.stand(now, &mut self.effects_to_come.log);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Who becomes a member: whoever gossip knows to be joining and the coordinator hears itself.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Office, Proposals, Scene};
+use crate::flaws::Flaw;
+use crate::gossip::{Member, Status};
+use crate::incarnation::{Facts, Incarnation};
+use crate::table::{Admission, Change, Removal};
+
+impl Office {
+    pub(super) fn admit(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+        let joining = joining(scene, propose);
+        if joining.is_empty() || (scene.table.members().is_empty() && !is_enough(scene, &joining)) {
+            return;
+        }
+        for member in joining {
+            let incarnation = &member.incarnation;
+            match scene
+                .table
+                .members()
+                .values()
+                .find(|other| other.incarnation.address == incarnation.address)
+            {
+                // The older life of that address goes first; what it owned waits for its lease.
+                Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
+                None => propose.once(admission(incarnation, &member.facts)),
+            }
+        }
+    }
+}
+
+fn admission(incarnation: &Incarnation, facts: &Arc<Facts>) -> Change {
+    Change::Admit(Arc::new(Admission { incarnation: incarnation.clone(), facts: facts.clone() }))
+}
+
+/// Those that may be admitted, in the order of uids; the coordinator itself first, so that it is the oldest.
+fn joining<'a>(scene: &Scene<'a>, propose: &Proposals<'_>) -> Vec<&'a Arc<Member>> {
+    let again = scene.settings.flaws.has(Flaw::RemovedAdmittedAgain);
+    let mut joining: Vec<&Arc<Member>> = scene
+        .document
+        .joining()
+        .filter(|member| {
+            let uid = member.incarnation.uid;
+            let known = scene.table.member(uid).is_some() || (scene.table.is_removed(uid) && !again);
+            member.status == Status::Joining && !known && scene.hears(propose.now, uid)
+        })
+        .collect();
+    joining.sort_by_key(|member| member.incarnation.uid != scene.me);
+    joining
+}
+
+/// Whether the first members are as many as the settings ask for, and of each role too.
+fn is_enough(scene: &Scene<'_>, joining: &[&Arc<Member>]) -> bool {
+    let of_role =
+        |role: &str| joining.iter().filter(|member| member.facts.roles.iter().any(|r| r == role)).count();
+    joining.len() >= scene.settings.minimum_members
+        && scene.settings.minimum_per_role.iter().all(|(role, least)| of_role(role) >= *least)
+}

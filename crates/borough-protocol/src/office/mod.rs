@@ -1,0 +1,212 @@
+//! What the coordinator does: it admits, removes, and sees to it that the right nodes vote.
+//!
+//! It decides nothing by itself: everything it wants is appended to the log, and is so once a quorum has it. A coordinator acts
+//! only after an entry of its own term is committed, and forgets everything here when it leaves office: its successor learns the
+//! same from the table and from what the nodes repeat.
+
+mod admission;
+mod removal;
+mod voter_change;
+pub mod voter_choice;
+mod waits;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use self::voter_change::Wish;
+use self::waits::Waits;
+use crate::gossip::Document;
+use crate::incarnation::Uid;
+use crate::lease::Grants;
+use crate::log::raft::{Message, Raft};
+use crate::log::{Log, Outbox};
+use crate::node::Report;
+use crate::settings::Checked;
+use crate::table::{Change, Removal, Table};
+use crate::time::Timestamp;
+
+/// The log as the table uses it.
+pub type TableLog = Raft<Change, Arc<Table>>;
+/// What its nodes say to each other.
+pub type TableLogMessage = Message<Change, Arc<Table>>;
+
+/// One term of office.
+#[derive(Clone, Debug)]
+pub struct Office {
+    /// From when on it may decide on what others held before: the first entry of its term was committed then.
+    since: Timestamp,
+    reports: BTreeMap<Uid, QuietReport>,
+    /// What nodes asked for and the table does not show yet.
+    asked: BTreeSet<Request>,
+    waits: Waits,
+    wish: Wish,
+    /// Since when two members are said not to hear each other.
+    cut_off: BTreeMap<(Uid, Uid), Timestamp>,
+    /// Since when a node that joins has not been heard.
+    missing: BTreeMap<Uid, Timestamp>,
+}
+
+/// Whom a voter has not heard.
+#[derive(Clone, Debug)]
+struct QuietReport {
+    at: Timestamp,
+    quiet: Arc<[Uid]>,
+}
+
+/// What a node asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Request {
+    /// That node leaves.
+    Leave(Uid),
+    /// That node has dropped everything.
+    Goodbye(Uid),
+    /// Somebody wants that node removed.
+    Down(Uid),
+    /// A newer life of that node's address is there.
+    Replaced(Uid),
+    /// Somebody wants the cluster shut down.
+    Close,
+}
+
+/// What the coordinator looks at when it decides.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// Itself.
+    pub me: Uid,
+    /// The settings.
+    pub settings: &'a Checked,
+    /// The table, as far as it is committed.
+    pub table: &'a Table,
+    /// What gossip says.
+    pub document: &'a Document,
+    /// Whom this voter has heard.
+    pub grants: &'a Grants,
+    /// Whom this voter has not heard for too long.
+    pub quiet: &'a [Uid],
+}
+
+impl Scene<'_> {
+    fn hears(&self, now: Timestamp, uid: Uid) -> bool {
+        uid == self.me || self.grants.is_fresh(now, self.settings.timing(), uid)
+    }
+}
+
+impl Office {
+    /// Takes office: an entry of its term was just committed. `acts_from` is later if something older must have ended first.
+    pub fn new(now: Timestamp, acts_from: Timestamp) -> Self {
+        Self {
+            since: now.max(acts_from),
+            reports: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            waits: Waits::default(),
+            wish: Wish::default(),
+            cut_off: BTreeMap::new(),
+            missing: BTreeMap::new(),
+        }
+    }
+
+    /// A voter says whom it has not heard.
+    pub fn report_quiet(&mut self, now: Timestamp, voter: Uid, quiet: Arc<[Uid]>) {
+        self.reports.insert(voter, QuietReport { at: now, quiet });
+    }
+
+    /// A node asks for something; it is kept until the table shows it.
+    pub fn ask(&mut self, request: Request) {
+        self.asked.insert(request);
+    }
+
+    /// Those who wanted to join and have not been heard for so long that gossip may forget them.
+    pub fn vanished(&mut self, now: Timestamp, scene: &Scene<'_>) -> Vec<Uid> {
+        let absent = |uid: &Uid| scene.table.member(*uid).is_none() && !scene.hears(now, *uid);
+        let joining: BTreeSet<Uid> =
+            scene.document.joining().map(|member| member.incarnation.uid).filter(absent).collect();
+        self.missing.retain(|uid, _| joining.contains(uid));
+        for uid in joining {
+            self.missing.entry(uid).or_insert(now);
+        }
+        let patience = scene.settings.timing().give_up_after;
+        self.missing.iter().filter(|(_, since)| now.since(**since) >= patience).map(|(uid, _)| *uid).collect()
+    }
+
+    /// Does everything that is to be done now, and says when to look again.
+    ///
+    /// Called after every change of the table, of gossip, of what was heard or asked, and at the moment it names.
+    pub fn act(
+        &mut self,
+        now: Timestamp,
+        scene: &Scene<'_>,
+        log: &mut TableLog,
+        out: &mut Outbox<TableLogMessage>,
+    ) -> Timestamp {
+        if scene.table.is_closing() {
+            return Timestamp::NEVER;
+        }
+        if now < self.since {
+            return self.since;
+        }
+        let mut next = now + scene.settings.timing().renew;
+        let mut propose = Proposals { now, log, out };
+        if self.asked.contains(&Request::Close) {
+            propose.once(Change::Close);
+            return next;
+        }
+        self.admit(scene, &mut propose);
+        // Until a fixed quorum is complete it must not decide on anybody's end.
+        if removal::may_remove(scene, propose.log) {
+            self.drain(scene, &mut propose);
+            self.remove(scene, &mut propose);
+            next = next.min(self.free(scene, &mut propose));
+        }
+        self.change_voters(scene, &mut propose);
+        self.asked.retain(|request| request.is_open(scene.table));
+        next
+    }
+}
+
+impl Request {
+    /// What a report of that node asks for.
+    pub fn of(from: Uid, report: Report) -> Self {
+        match report {
+            Report::Leave => Self::Leave(from),
+            Report::Goodbye => Self::Goodbye(from),
+            Report::Down(uid) => Self::Down(uid),
+            Report::Close => Self::Close,
+        }
+    }
+
+    /// Whether the table does not show it yet.
+    fn is_open(self, table: &Table) -> bool {
+        match self {
+            Self::Leave(uid) | Self::Goodbye(uid) | Self::Down(uid) | Self::Replaced(uid) => {
+                table.member(uid).is_some()
+            }
+            Self::Close => !table.is_closing(),
+        }
+    }
+}
+
+/// What is appended, each change once as long as it is under way.
+struct Proposals<'a> {
+    now: Timestamp,
+    log: &'a mut TableLog,
+    out: &'a mut Outbox<TableLogMessage>,
+}
+
+impl Proposals<'_> {
+    fn once(&mut self, change: Change) {
+        let same = |other: &Change| match (other, &change) {
+            (Change::Admit(a), Change::Admit(b)) => a.incarnation.uid == b.incarnation.uid,
+            (Change::Remove(a, _), Change::Remove(b, _)) => a == b,
+            (a, b) => a == b,
+        };
+        if !self.log.tail().any(same) {
+            // Not in office any more, or handing over: the successor will see the same and do it.
+            let _ = self.log.propose(self.now, change, self.out);
+        }
+    }
+
+    fn remove(&mut self, uid: Uid, why: Removal) {
+        self.once(Change::Remove(uid, why));
+    }
+}

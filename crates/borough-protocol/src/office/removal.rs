@@ -1,0 +1,103 @@
+//! Who is no member any more: who left, who is quiet to a quorum, whose address has a newer life, whom somebody wants gone.
+
+use alloc::vec::Vec;
+
+use super::{Office, Proposals, Request, Scene, TableLog};
+use crate::flaws::Flaw;
+use crate::incarnation::Uid;
+use crate::log::Log;
+use crate::settings::Strategy;
+use crate::table::{Change, Removal, State};
+
+/// A fixed quorum that is not complete yet may admit members and change voters, nothing else.
+pub(super) fn may_remove(scene: &Scene<'_>, log: &TableLog) -> bool {
+    match scene.settings.strategy {
+        Strategy::StaticQuorum { quorum } => log.voters().now.len() == 2 * quorum - 1,
+        Strategy::KeepMajority | Strategy::KeepOldest | Strategy::DownAll | Strategy::LeaseMajority => true,
+    }
+}
+
+impl Office {
+    pub(super) fn drain(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+        for request in &self.asked {
+            if let Request::Leave(uid) = request
+                && scene.table.member(*uid).is_some_and(|member| member.state == State::Active)
+            {
+                propose.once(Change::Drain(*uid));
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+        let quiet: Vec<Uid> =
+            scene.table.members().keys().copied().filter(|uid| self.is_quiet(scene, propose, *uid)).collect();
+        for uid in quiet {
+            propose.remove(uid, Removal::Quiet);
+        }
+        // Gossip buried it when a newer life of its address came, while it was being admitted.
+        for uid in scene.table.members().keys().filter(|uid| scene.document.is_buried(**uid)) {
+            propose.remove(*uid, Removal::Replaced);
+        }
+        for request in &self.asked {
+            match request {
+                Request::Goodbye(uid) if scene.table.member(*uid).is_some() => {
+                    propose.remove(*uid, Removal::Goodbye)
+                }
+                Request::Down(uid) if scene.table.member(*uid).is_some() => {
+                    propose.remove(*uid, Removal::Operator)
+                }
+                Request::Replaced(uid) if scene.table.member(*uid).is_some() => {
+                    propose.remove(*uid, Removal::Replaced)
+                }
+                Request::Goodbye(_)
+                | Request::Down(_)
+                | Request::Replaced(_)
+                | Request::Leave(_)
+                | Request::Close => {}
+            }
+        }
+        self.remove_cut_off(scene, propose);
+    }
+
+    /// Whether a quorum of the voters says so, each not long ago. Nobody else's opinion counts.
+    fn is_quiet(&self, scene: &Scene<'_>, propose: &Proposals<'_>, uid: Uid) -> bool {
+        let says = |voter: Uid| {
+            if voter == scene.me {
+                return scene.quiet.contains(&uid) && !scene.hears(propose.now, uid);
+            }
+            let fresh = |report: &&super::QuietReport| {
+                propose.now.since(report.at) < scene.settings.timing().suspect_after
+            };
+            self.reports.get(&voter).filter(fresh).is_some_and(|report| report.quiet.contains(&uid))
+        };
+        if scene.settings.flaws.has(Flaw::QuorumOverGossipView) {
+            let view: Vec<Uid> = scene.document.reachable().collect();
+            return 2 * view.iter().filter(|voter| says(**voter) || **voter == scene.me).count() > view.len()
+                && says(scene.me);
+        }
+        propose.log.voters().quorum(says)
+    }
+
+    /// Of two members that cannot hear each other for long the younger goes, although the voters hear both.
+    fn remove_cut_off(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+        let member = |uid: Uid| scene.table.member(uid);
+        let accusations: Vec<(Uid, Uid)> = scene
+            .document
+            .accusations()
+            .filter(|(observer, subject)| member(*observer).is_some() && member(*subject).is_some())
+            .filter(|(observer, subject)| {
+                scene.hears(propose.now, *observer) && scene.hears(propose.now, *subject)
+            })
+            .collect();
+        self.cut_off.retain(|pair, _| accusations.contains(pair));
+        for pair in accusations {
+            let since = *self.cut_off.entry(pair).or_insert(propose.now);
+            if propose.now.since(since) < scene.settings.timing().give_up_after {
+                continue;
+            }
+            let age = |uid: Uid| member(uid).map(|member| member.admission);
+            let younger = if age(pair.0) > age(pair.1) { pair.0 } else { pair.1 };
+            propose.remove(younger, Removal::CutOff);
+        }
+    }
+}

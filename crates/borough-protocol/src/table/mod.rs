@@ -1,0 +1,241 @@
+//! The table: who is a member, who votes, and later who owns what. What it says was decided by a quorum.
+//!
+//! Everybody applies the same entries in the same order, so two tables of one version are equal. Nobody is commanded;
+//! everybody follows the committed table, late, perhaps skipping versions.
+//!
+//! ```text
+//! (unknown) --Admit--> Active --Drain--> Draining
+//!                        |                  |
+//!                        +------Remove------+--> removed --Free--> freed --Forget--> (unknown to the table)
+//! ```
+
+mod change;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use core::fmt;
+
+pub use self::change::{Admission, Change, Removal};
+use crate::incarnation::{Facts, Incarnation, Uid};
+use crate::log::Entry;
+use crate::version::Version;
+use crate::voters::Voters;
+
+/// Which cluster: its name, and which founding of it.
+///
+/// Compared by era, then by founder: of two foundings of one name the greater one lives on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cluster {
+    /// A hash of the name that people gave it.
+    pub name: u64,
+    /// Rises with every founding, also over a full restart.
+    pub era: u32,
+    /// Who founded it.
+    pub founder: Uid,
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}/{}/{}", self.name, self.era, self.founder)
+    }
+}
+
+/// What a member is to the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It takes part.
+    Active,
+    /// It is leaving.
+    Draining,
+}
+
+/// A member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The version of its admission: its age, and what its lease is bound to.
+    pub admission: Version,
+    /// Which life of which address.
+    pub incarnation: Incarnation,
+    /// What it says of itself.
+    pub facts: Arc<Facts>,
+    /// Whether it is leaving.
+    pub state: State,
+    /// The version of what was last said of it.
+    pub changed: Version,
+}
+
+/// A life that is over for the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The version of its removal.
+    pub version: Version,
+    /// Why.
+    pub why: Removal,
+    /// Whether what it owned may have new owners.
+    pub freed: bool,
+}
+
+/// What an entry changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// Nothing: it only counts, or it no longer fits.
+    Nothing,
+    /// A member came.
+    Admitted(Uid),
+    /// A member is leaving.
+    Draining(Uid),
+    /// A member is gone.
+    Removed(Uid, Removal),
+    /// What a removed member owned may have new owners.
+    Freed(Uid),
+    /// The voters' lists changed.
+    Voters,
+    /// The cluster is shutting down.
+    Closing,
+}
+
+/// The table at one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    cluster: Cluster,
+    version: Version,
+    voters: Voters,
+    members: BTreeMap<Uid, Member>,
+    removed: BTreeMap<Uid, Removed>,
+    closing: bool,
+}
+
+impl Table {
+    /// Before the first entry.
+    pub fn new(cluster: Cluster) -> Self {
+        Self {
+            cluster,
+            version: Version::ZERO,
+            voters: Voters::default(),
+            members: BTreeMap::new(),
+            removed: BTreeMap::new(),
+            closing: false,
+        }
+    }
+
+    /// Applies the next entry. One that was applied before is passed over.
+    ///
+    /// # Panics
+    /// If an entry between is missing: a hole in the log must never be papered over.
+    pub fn apply(&mut self, version: Version, entry: &Entry<Change>) -> Applied {
+        if version.index <= self.version.index {
+            return Applied::Nothing;
+        }
+        assert_eq!(version.index, self.version.index + 1, "a table entry is missing below {version:?}");
+        self.version = version;
+        match entry {
+            Entry::Nothing => Applied::Nothing,
+            Entry::Voters { now, next } => {
+                self.voters = Voters { id: version, now: now.clone(), next: next.clone() };
+                Applied::Voters
+            }
+            Entry::Payload(change) => self.change(version, change),
+        }
+    }
+
+    fn change(&mut self, version: Version, change: &Change) -> Applied {
+        match change {
+            Change::Admit(admission) => self.admit(version, admission),
+            Change::Drain(uid) => match self.members.get_mut(uid) {
+                Some(member) if member.state == State::Active => {
+                    member.state = State::Draining;
+                    member.changed = version;
+                    Applied::Draining(*uid)
+                }
+                Some(_) | None => Applied::Nothing,
+            },
+            Change::Remove(uid, why) => {
+                if self.members.remove(uid).is_none() {
+                    return Applied::Nothing;
+                }
+                // Who said goodbye had dropped everything: there is nothing to wait for.
+                let freed = *why == Removal::Goodbye;
+                self.removed.insert(*uid, Removed { version, why: *why, freed });
+                Applied::Removed(*uid, *why)
+            }
+            Change::Free(uid) => match self.removed.get_mut(uid) {
+                Some(removed) if !removed.freed => {
+                    removed.freed = true;
+                    Applied::Freed(*uid)
+                }
+                Some(_) | None => Applied::Nothing,
+            },
+            Change::Forget(uids) => {
+                for uid in uids.iter() {
+                    if self.removed.get(uid).is_some_and(|removed| removed.freed) {
+                        self.removed.remove(uid);
+                    }
+                }
+                Applied::Nothing
+            }
+            Change::Close => {
+                self.closing = true;
+                Applied::Closing
+            }
+        }
+    }
+
+    fn admit(&mut self, version: Version, admission: &Admission) -> Applied {
+        let Admission { incarnation, facts } = admission;
+        let uid = incarnation.uid;
+        let taken = self.members.contains_key(&uid) || self.removed.contains_key(&uid);
+        let address_taken =
+            self.members.values().any(|member| member.incarnation.address == incarnation.address);
+        if taken || address_taken || self.closing {
+            return Applied::Nothing;
+        }
+        let (incarnation, facts) = (incarnation.clone(), facts.clone());
+        self.members.insert(
+            uid,
+            Member { admission: version, incarnation, facts, state: State::Active, changed: version },
+        );
+        Applied::Admitted(uid)
+    }
+
+    /// Which cluster it is of.
+    pub fn cluster(&self) -> Cluster {
+        self.cluster
+    }
+
+    /// The version of the newest entry in it.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Who votes, as far as it is committed.
+    pub fn voters(&self) -> &Voters {
+        &self.voters
+    }
+
+    /// The members, in the order of uids.
+    pub fn members(&self) -> &BTreeMap<Uid, Member> {
+        &self.members
+    }
+
+    /// The member of that uid.
+    pub fn member(&self, uid: Uid) -> Option<&Member> {
+        self.members.get(&uid)
+    }
+
+    /// Those that were removed, as long as it is remembered.
+    pub fn removed(&self) -> &BTreeMap<Uid, Removed> {
+        &self.removed
+    }
+
+    /// Whether that life is over.
+    pub fn is_removed(&self, uid: Uid) -> bool {
+        self.removed.contains_key(&uid)
+    }
+
+    /// Whether the whole cluster is shutting down.
+    pub fn is_closing(&self) -> bool {
+        self.closing
+    }
+}

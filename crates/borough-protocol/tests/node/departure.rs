@@ -1,0 +1,71 @@
+//! How nodes leave, and how a whole cluster is shut down.
+
+use std::time::Duration;
+
+use borough_protocol::node::{Command, End, Event};
+use borough_protocol::table::Removal;
+
+use crate::rig::Rig;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn cluster(addresses: &[&'static str]) -> Rig {
+    let mut rig = Rig::new(&["a"]);
+    for address in addresses {
+        rig.start(address);
+    }
+    rig.wait_until("one cluster", 10 * SECOND, |rig| rig.is_whole(addresses));
+    rig.pass(10 * SECOND);
+    rig.events.clear();
+    rig
+}
+
+fn leaves(rig: &mut Rig, address: &'static str) {
+    let uid = rig.uid(address);
+    rig.command(address, Command::Leave);
+    rig.wait_until("told to drain", 3 * SECOND, |rig| rig.events.contains(&(address, Event::Drain)));
+    assert!(rig.nodes[address].may_run(rig.now), "what lives there has to move first");
+    rig.command(address, Command::Drained);
+    rig.wait_until("left", 5 * SECOND, |rig| rig.ends.contains(&(address, End::Left)));
+    let removed =
+        |rig: &Rig| rig.events.iter().any(|(_, event)| *event == Event::Removed(uid, Removal::Goodbye));
+    rig.wait_until("removed with its goodbye", SECOND, removed);
+}
+
+#[test]
+fn a_member_leaves_in_order() {
+    let mut rig = cluster(&["a", "b", "c", "d", "e"]);
+    leaves(&mut rig, "e");
+    rig.wait_until("the others go on", 5 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d"]));
+}
+
+#[test]
+fn the_coordinator_hands_over_and_leaves_in_order() {
+    for size in 2..=5 {
+        let all = &["a", "b", "c", "d", "e"][..size];
+        let mut rig = cluster(all);
+        let coordinator = rig.coordinator().expect("one");
+        leaves(&mut rig, coordinator);
+        let rest: Vec<&str> = all.iter().copied().filter(|address| *address != coordinator).collect();
+        rig.wait_until("the others go on", 5 * SECOND, |rig| rig.is_whole(&rest));
+    }
+}
+
+#[test]
+fn all_leave_one_after_the_other() {
+    let mut rig = cluster(&["a", "b", "c", "d", "e"]);
+    for address in ["a", "b", "c", "d"] {
+        leaves(&mut rig, address);
+    }
+    rig.command("e", Command::Leave);
+    assert!(rig.ends.contains(&("e", End::Left)));
+}
+
+#[test]
+fn a_whole_cluster_shuts_down_and_nobody_is_removed() {
+    let mut rig = cluster(&["a", "b", "c", "d", "e"]);
+    rig.command("d", Command::CloseCluster);
+    rig.wait_until("all closed", 5 * SECOND, |rig| rig.nodes.is_empty());
+    assert!(rig.ends.iter().all(|(_, end)| *end == End::Closed), "{:?}", rig.ends);
+    assert!(!rig.events.iter().any(|(_, event)| matches!(event, Event::Removed(..))));
+}
