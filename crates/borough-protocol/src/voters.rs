@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn a_quorum_is_more_than_half_of_each_list_in_force() {
-        let cases: &[(&[u64], &[u64], &[u64], bool)] = &[
+        type Case = (&'static [u64], &'static [u64], &'static [u64], bool);
+        let cases: &[Case] = &[
             (&[1], &[], &[1], true),
             (&[1], &[], &[2, 3], false),
             (&[], &[], &[1], false),

@@ -202,8 +202,6 @@ impl Holder {
                 self.note(now, from, answer.seq, voters.clone());
                 self.weigh_lists(now, timing)
             }
-            Verdict::NotAdmitted if self.admission.is_some() => Outcome::Removed,
-            // A voter that knows of the removal of a guest knows of another life.
             Verdict::NotAdmitted => Outcome::Removed,
         }
     }

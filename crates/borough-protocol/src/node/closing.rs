@@ -3,7 +3,6 @@
 use super::departure::Departure;
 use super::interface::{Effect, Event};
 use super::participant::Participant;
-use crate::log::Log;
 use crate::machine::Effects;
 use crate::time::Timestamp;
 

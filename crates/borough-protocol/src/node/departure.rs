@@ -10,7 +10,6 @@ use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Report};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::lease::Standing;
-use crate::log::Log;
 use crate::machine::Effects;
 use crate::office::Request;
 use crate::settings::Strategy;

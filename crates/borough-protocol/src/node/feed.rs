@@ -11,11 +11,14 @@ use crate::version::Version;
 /// How many entries are kept for those who are behind; who is further behind gets the whole table.
 const KEPT: usize = 256;
 
+/// A committed entry, and where it stands.
+pub type Placed = (Version, Entry<Change>);
+
 /// Committed entries for those who have no log.
 #[derive(Clone, Debug)]
 pub enum Feed {
     /// These, in order.
-    Entries(Arc<[(Version, Entry<Change>)]>),
+    Entries(Arc<[Placed]>),
     /// All of it.
     Whole(Arc<Table>),
 }
@@ -23,9 +26,9 @@ pub enum Feed {
 /// What a node can send on.
 #[derive(Debug, Default)]
 pub(super) struct Feeder {
-    recent: VecDeque<(Version, Entry<Change>)>,
+    recent: VecDeque<Placed>,
     /// The last answers, since many ask for the same.
-    entries: Option<Arc<[(Version, Entry<Change>)]>>,
+    entries: Option<Arc<[Placed]>>,
     whole: Option<Arc<Table>>,
 }
 
@@ -48,7 +51,7 @@ impl Feeder {
             return Feed::Whole(self.whole(table));
         }
         let last = table.version();
-        let same = |entries: &&Arc<[(Version, Entry<Change>)]>| {
+        let same = |entries: &&Arc<[Placed]>| {
             entries.first().is_some_and(|(version, _)| version.index == from.index + 1)
                 && entries.last().is_some_and(|(version, _)| *version == last)
         };

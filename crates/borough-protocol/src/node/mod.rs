@@ -15,13 +15,14 @@ mod follow;
 mod interface;
 mod participant;
 mod settle;
+mod size;
 mod standing;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-pub use self::feed::Feed;
+pub use self::feed::{Feed, Placed};
 pub use self::interface::{Command, Effect, End, Event, GaveUp, Input, Message, Peer, Report, Start};
 use self::participant::Participant;
 use crate::flaws::Flaw;

@@ -3,30 +3,23 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Office, Proposals, Scene};
+use super::{Proposals, Scene};
 use crate::flaws::Flaw;
 use crate::gossip::{Member, Status};
 use crate::incarnation::{Facts, Incarnation};
 use crate::table::{Admission, Change, Removal};
 
-impl Office {
-    pub(super) fn admit(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
-        let joining = joining(scene, propose);
-        if joining.is_empty() || (scene.table.members().is_empty() && !is_enough(scene, &joining)) {
-            return;
-        }
-        for member in joining {
-            let incarnation = &member.incarnation;
-            match scene
-                .table
-                .members()
-                .values()
-                .find(|other| other.incarnation.address == incarnation.address)
-            {
-                // The older life of that address goes first; what it owned waits for its lease.
-                Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
-                None => propose.once(admission(incarnation, &member.facts)),
-            }
+pub(super) fn admit(scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+    let joining = joining(scene, propose);
+    if joining.is_empty() || (scene.table.members().is_empty() && !is_enough(scene, &joining)) {
+        return;
+    }
+    for member in joining {
+        let incarnation = &member.incarnation;
+        match scene.table.members().values().find(|other| other.incarnation.address == incarnation.address) {
+            // The older life of that address goes first; what it owned waits for its lease.
+            Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
+            None => propose.once(admission(incarnation, &member.facts)),
         }
     }
 }

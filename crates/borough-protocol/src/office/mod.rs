@@ -63,8 +63,6 @@ pub enum Request {
     Goodbye(Uid),
     /// Somebody wants that node removed.
     Down(Uid),
-    /// A newer life of that node's address is there.
-    Replaced(Uid),
     /// Somebody wants the cluster shut down.
     Close,
 }
@@ -151,7 +149,7 @@ impl Office {
             propose.once(Change::Close);
             return next;
         }
-        self.admit(scene, &mut propose);
+        admission::admit(scene, &mut propose);
         // Until a fixed quorum is complete it must not decide on anybody's end.
         if removal::may_remove(scene, propose.log) {
             self.drain(scene, &mut propose);
@@ -178,9 +176,7 @@ impl Request {
     /// Whether the table does not show it yet.
     fn is_open(self, table: &Table) -> bool {
         match self {
-            Self::Leave(uid) | Self::Goodbye(uid) | Self::Down(uid) | Self::Replaced(uid) => {
-                table.member(uid).is_some()
-            }
+            Self::Leave(uid) | Self::Goodbye(uid) | Self::Down(uid) => table.member(uid).is_some(),
             Self::Close => !table.is_closing(),
         }
     }

@@ -39,21 +39,13 @@ impl Office {
             propose.remove(*uid, Removal::Replaced);
         }
         for request in &self.asked {
-            match request {
-                Request::Goodbye(uid) if scene.table.member(*uid).is_some() => {
-                    propose.remove(*uid, Removal::Goodbye)
-                }
-                Request::Down(uid) if scene.table.member(*uid).is_some() => {
-                    propose.remove(*uid, Removal::Operator)
-                }
-                Request::Replaced(uid) if scene.table.member(*uid).is_some() => {
-                    propose.remove(*uid, Removal::Replaced)
-                }
-                Request::Goodbye(_)
-                | Request::Down(_)
-                | Request::Replaced(_)
-                | Request::Leave(_)
-                | Request::Close => {}
+            let (uid, why) = match request {
+                Request::Goodbye(uid) => (*uid, Removal::Goodbye),
+                Request::Down(uid) => (*uid, Removal::Operator),
+                Request::Leave(_) | Request::Close => continue,
+            };
+            if scene.table.member(uid).is_some() {
+                propose.remove(uid, why);
             }
         }
         self.remove_cut_off(scene, propose);

@@ -31,7 +31,7 @@ impl Office {
         if voters.is_joint() {
             return;
         }
-        let list = self.wanted(scene, propose);
+        let list = wanted_here(scene, propose);
         if list.is_empty() || list == voters.now {
             self.wish = Wish::default();
             return drop_learner(scene, propose, &list);
@@ -46,22 +46,6 @@ impl Office {
         if propose.now.since(self.wish.since) >= settle {
             self.step(scene, propose);
         }
-    }
-
-    fn wanted(&self, scene: &Scene<'_>, propose: &Proposals<'_>) -> BTreeSet<Uid> {
-        let candidates: Vec<Candidate<'_>> = scene
-            .table
-            .members()
-            .iter()
-            .filter(|(uid, _)| stays(scene, **uid) && scene.hears(propose.now, **uid))
-            .map(|(uid, member)| Candidate {
-                uid: *uid,
-                admission: member.admission,
-                zone: &member.facts.zone,
-            })
-            .collect();
-        let voting = &propose.log.voters().now;
-        wanted(scene.settings.strategy, scene.settings.max_voters, &candidates, voting)
     }
 
     fn step(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
@@ -83,6 +67,19 @@ impl Office {
         }
         change(propose, VotersChange::Begin(wish.clone()));
     }
+}
+
+/// Who should vote, of those that stay and are heard.
+fn wanted_here(scene: &Scene<'_>, propose: &Proposals<'_>) -> BTreeSet<Uid> {
+    let candidates: Vec<Candidate<'_>> = scene
+        .table
+        .members()
+        .iter()
+        .filter(|(uid, _)| stays(scene, **uid) && scene.hears(propose.now, **uid))
+        .map(|(uid, member)| Candidate { uid: *uid, admission: member.admission, zone: &member.facts.zone })
+        .collect();
+    let voting = &propose.log.voters().now;
+    wanted(scene.settings.strategy, scene.settings.max_voters, &candidates, voting)
 }
 
 /// Nobody catches up for nothing.

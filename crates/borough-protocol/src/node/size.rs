@@ -1,0 +1,125 @@
+//! About how many bytes a message is on the wire: what the scale report counts, until there is a wire.
+//!
+//! Uids are 8 bytes; terms, indices and counts are taken at what they need as variable-length numbers in a cluster that has lived for a
+//! while; every message has a frame around it.
+
+use super::feed::Feed;
+use super::interface::Message;
+use crate::formation::Knock;
+use crate::incarnation::{Facts, Incarnation};
+use crate::lease::Verdict;
+use crate::log::Entry;
+use crate::log::raft::{self, Item};
+use crate::table::{Change, Table};
+use crate::voters::Voters;
+
+/// Length, kind, lane and check sum.
+const FRAME: usize = 12;
+const UID: usize = 8;
+const NUMBER: usize = 3;
+const VERSION: usize = 2 * NUMBER;
+
+impl Message {
+    /// About how many bytes it is on the wire, its frame included.
+    pub fn wire_size(&self) -> usize {
+        let body = match self {
+            Self::Knock(knock) => knock_size(knock),
+            Self::Promise { .. } => NUMBER + 1,
+            Self::Release { .. } => NUMBER,
+            Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
+            Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
+            Self::Hello(_) => 8 + 4 + UID,
+            Self::Gossip(message) => message.wire_size(),
+            Self::Heartbeat(message) => message.wire_size(),
+            Self::Log(message) => log_size(message),
+            Self::Renew(_) => 1 + 3 * VERSION + 2 * NUMBER,
+            Self::Renewed(renewed) => NUMBER + 1 + UID + verdict_size(&renewed.verdict),
+            Self::Feed(Feed::Whole(table)) => table_size(table),
+            Self::Feed(Feed::Entries(entries)) => {
+                entries.iter().map(|(_, entry)| VERSION + entry_size(entry)).sum::<usize>() + NUMBER
+            }
+            Self::Quiet(quiet) => NUMBER + UID * quiet.len(),
+            Self::Report(_) => 1 + UID,
+        };
+        FRAME + body
+    }
+}
+
+fn knock_size(knock: &Knock) -> usize {
+    let seeds: usize = knock.seeds.iter().map(|seed| 1 + seed.as_str().len()).sum();
+    incarnation_size(&knock.me) + facts_size(&knock.facts) + knock.settings.wire_size() + seeds + NUMBER
+}
+
+fn incarnation_size(incarnation: &Incarnation) -> usize {
+    UID + 1 + incarnation.address.as_str().len()
+}
+
+fn facts_size(facts: &Facts) -> usize {
+    let roles: usize = facts.roles.iter().map(|role| 1 + role.len()).sum();
+    facts.id.as_str().len() + roles + facts.app_version.len() + facts.zone.len() + 4
+}
+
+fn verdict_size(verdict: &Verdict) -> usize {
+    1 + match verdict {
+        Verdict::NewVoters(voters) => voters_size(voters),
+        Verdict::Acked | Verdict::NotYet | Verdict::NotAdmitted => 0,
+    }
+}
+
+fn voters_size(voters: &Voters) -> usize {
+    VERSION + 2 + UID * (voters.now.len() + voters.next.len())
+}
+
+fn table_size(table: &Table) -> usize {
+    let members = table
+        .members()
+        .values()
+        .map(|member| incarnation_size(&member.incarnation) + facts_size(&member.facts) + 2 * VERSION + 1);
+    20 + VERSION
+        + voters_size(table.voters())
+        + members.sum::<usize>()
+        + table.removed().len() * (UID + VERSION + 2)
+}
+
+fn entry_size(entry: &Entry<Change>) -> usize {
+    1 + match entry {
+        Entry::Nothing => 0,
+        Entry::Voters { now, next } => 2 + UID * (now.len() + next.len()),
+        Entry::Payload(change) => change_size(change),
+    }
+}
+
+fn change_size(change: &Change) -> usize {
+    1 + match change {
+        Change::Admit(admission) => incarnation_size(&admission.incarnation) + facts_size(&admission.facts),
+        Change::Drain(_) | Change::Free(_) => UID,
+        Change::Remove(..) => UID + 1,
+        Change::Forget(uids) => NUMBER + UID * uids.len(),
+        Change::Close => 0,
+    }
+}
+
+fn log_size(message: &raft::Message<Change, alloc::sync::Arc<Table>>) -> usize {
+    1 + match message {
+        raft::Message::PreVote { .. } | raft::Message::Vote { .. } | raft::Message::AppendReply { .. } => {
+            NUMBER + VERSION
+        }
+        raft::Message::PreVoteReply { .. }
+        | raft::Message::VoteReply { .. }
+        | raft::Message::StandNow { .. } => NUMBER + 1,
+        raft::Message::Append { entries, .. } => {
+            NUMBER + VERSION + NUMBER + NUMBER + entries.iter().map(item_size).sum::<usize>()
+        }
+        raft::Message::Snapshot(snapshot) => {
+            NUMBER + VERSION + voters_size(&snapshot.voters) + table_size(&snapshot.state)
+        }
+    }
+}
+
+fn item_size(item: &Item<Change>) -> usize {
+    1 + match item {
+        Item::Term(_) => NUMBER,
+        Item::Lists { now, next, learners } => 3 + UID * (now.len() + next.len() + learners.len()),
+        Item::Payload(change) => change_size(change),
+    }
+}
