@@ -303,7 +303,7 @@ impl Participant {
         if let Err(refusal) = check(self.identity.settings.cluster_settings(), &knock.settings) {
             return effects.push(Effect::Send { to, message: Message::Refused(refusal) });
         }
-        if self.table.is_closing() || self.holder.standing(now) == Standing::Suspended {
+        if self.table.is_closing() || !self.is_alive(now) {
             return;
         }
         let guests = self.gossip.document().guests_at(&knock.me.address);
@@ -315,6 +315,16 @@ impl Participant {
         let gossip = Arc::new(self.gossip.document().everything(now, false));
         let table = self.feeder.whole(&self.table);
         effects.push(Effect::Send { to, message: Message::Welcome(Arc::new(Welcome { table, gossip })) });
+    }
+
+    /// Whether the cluster lives, as far as this node can tell. Who has no part in a living one must welcome nobody: guests of a
+    /// dead cluster would go on welcoming each other for ever.
+    fn is_alive(&self, now: Timestamp) -> bool {
+        match self.holder.standing(now) {
+            Standing::Running => true,
+            Standing::Suspended => false,
+            Standing::Guest => now.since(self.holder.heard()) < self.identity.settings.timing().suspect_after,
+        }
     }
 
     fn hello(&mut self, from: Uid, cluster: Cluster, effects: &mut Effects<Effect>) -> Option<End> {
