@@ -147,10 +147,17 @@ pub enum GaveUp {
 #[expect(missing_docs, reason = "each variant is one module's messages, documented there")]
 pub enum Message {
     Knock(Arc<Knock>),
-    Promise { attempt: u32, granted: bool },
-    Release { attempt: u32 },
+    Promise {
+        attempt: u32,
+        granted: bool,
+    },
+    Release {
+        attempt: u32,
+    },
     Welcome(Arc<Welcome>),
     Refused(Refusal),
+    /// An answer to a knock: that life is over for this cluster; come as another.
+    Gone,
     Hello(Cluster),
     Gossip(gossip::Message),
     Heartbeat(heartbeat::Message),

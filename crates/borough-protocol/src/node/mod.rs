@@ -152,6 +152,7 @@ impl Node {
                 }
                 Message::Welcome(welcome) => return self.join(now, from, &welcome, effects),
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
+                Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
                 Message::Hello(_)
                 | Message::Gossip(_)
                 | Message::Heartbeat(_)

@@ -219,8 +219,11 @@ impl Participant {
             Message::Report(report) => self.report(from, report),
             Message::Knock(knock) => self.knocked(now, &knock, effects),
             Message::Hello(cluster) => return self.hello(from, cluster, effects),
-            Message::Promise { .. } | Message::Release { .. } | Message::Welcome(_) | Message::Refused(_) => {
-            }
+            Message::Promise { .. }
+            | Message::Release { .. }
+            | Message::Welcome(_)
+            | Message::Refused(_)
+            | Message::Gone => {}
         }
         None
     }
@@ -306,6 +309,9 @@ impl Participant {
         if self.table.is_closing() || !self.is_alive(now) {
             return;
         }
+        if self.is_gone(knock.me.uid) {
+            return effects.push(Effect::Send { to, message: Message::Gone });
+        }
         let guests = self.gossip.document().guests_at(&knock.me.address);
         let older: Vec<Uid> = guests.filter(|uid| *uid != knock.me.uid).collect();
         for older in older {
@@ -352,9 +358,13 @@ impl Participant {
     }
 }
 
-/// The log needs a removed voter until no list names it; a renewal is answered with the bad news.
+/// The log needs a removed voter until no list names it; a renewal and a knock are answered with the bad news; and a life
+/// that is over for this cluster may have found another, greater one.
 fn is_heard_of_the_gone(message: &Message) -> bool {
-    matches!(message, Message::Log(_) | Message::Renew(_) | Message::Renewed(_))
+    matches!(
+        message,
+        Message::Log(_) | Message::Renew(_) | Message::Renewed(_) | Message::Knock(_) | Message::Hello(_)
+    )
 }
 
 fn raft_timing(identity: &Identity) -> RaftTiming {

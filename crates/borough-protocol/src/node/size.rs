@@ -26,6 +26,7 @@ impl Message {
             Self::Knock(knock) => knock_size(knock),
             Self::Promise { .. } => NUMBER + 1,
             Self::Release { .. } => NUMBER,
+            Self::Gone => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
             Self::Hello(_) => 8 + 4 + UID,
