@@ -96,6 +96,9 @@ fn check_members(settings: &Settings) -> Result<(), Unsafe> {
     if settings.max_voters.is_multiple_of(2) {
         return Err(Unsafe::EvenVoters { value: settings.max_voters });
     }
+    if settings.strategy == Strategy::LeaseMajority {
+        return Err(Unsafe::NoStore);
+    }
     if let Strategy::StaticQuorum { quorum } = settings.strategy {
         Unsafe::if_outside(
             "strategy static-quorum",

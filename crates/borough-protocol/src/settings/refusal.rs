@@ -63,6 +63,11 @@ pub enum Unsafe {
         /// What to do.
         remedy: &'static str,
     },
+    /// A strategy that cannot be had yet.
+    #[error(
+        "strategy is lease-majority, whose one voter is a shared store, and there is none yet: take keep-majority"
+    )]
+    NoStore,
     /// An even number of voters bears no more losses than one less, and makes ties.
     #[error("max_voters is {value} and must be odd: set {} or {}", value - 1, value + 1)]
     EvenVoters {

@@ -94,6 +94,7 @@ fn unsafe_settings_are_refused_with_setting_value_bound_and_remedy() {
         ),
         (|s| s.failover_target = ms(3012), &["takes up to 3.012222223s", "failover_target is 3.012s"]),
         (|s| s.max_voters = 0, &["max_voters is 0", "at least 1"]),
+        (|s| s.strategy = Strategy::LeaseMajority, &["lease-majority", "none yet", "keep-majority"]),
         (|s| s.max_voters = 4, &["max_voters is 4", "must be odd", "set 3 or 5"]),
         (|s| s.strategy = Strategy::StaticQuorum { quorum: 0 }, &["static-quorum is 0", "at least 1"]),
         (
