@@ -40,14 +40,16 @@ impl Document {
     }
 
     /// What a document with that clock lacks. `reply` says whether it answers a delta.
+    ///
+    /// Who has buried an author counts none of its changes any more, and so gets all of them that still show.
     pub fn delta_for(&self, clock: &VectorClock, now: Timestamp, reply: bool) -> Delta {
         let mut delta = self.select(now, |part| match part {
-            Part::Member(member) => !member.is_covered_by(clock) || self.is_orphan(member.dot),
+            Part::Member(member) => !member.is_covered_by(clock),
             Part::Report(dot) => !clock.covers(dot),
             Part::Tombstone { uid, dot, spread } => {
                 // A clock that names the buried still counts them as members.
                 let named = clock.count(Author::Node(uid)) > 0;
-                named || spread && (!clock.covers(dot) || self.is_orphan(dot))
+                named || spread && !clock.covers(dot)
             }
         });
         delta.reply = reply;
@@ -93,7 +95,8 @@ impl Document {
         }
     }
 
-    /// Whether the change's author is no member any more: its count is in no clock, so nobody can show to have it.
+    /// Whether the change's author is no member any more: then its count is in no clock of those who know it, and the
+    /// record goes into every delta for them.
     fn is_orphan(&self, dot: Dot) -> bool {
         !self.is_author(dot.author)
     }

@@ -16,6 +16,7 @@
 //! | -- Seen ------------------> |  they agree
 //! ```
 
+mod changes;
 mod document;
 mod member;
 mod members;

@@ -39,12 +39,10 @@ pub(super) struct History {
     joined: Vec<Uid>,
     admitted: BTreeSet<Uid>,
     removed: BTreeSet<Uid>,
-    /// Whether nodes bury by their own word, and not the table alone.
-    by_node: bool,
 }
 
 impl History {
-    pub(super) fn run(steps: &[Step], by_node: bool) -> Self {
+    pub(super) fn run(steps: &[Step]) -> Self {
         let mut history = Self {
             replicas: (0..REPLICAS).map(|_| Document::new(LIFE, Flaws::default())).collect(),
             past: Vec::new(),
@@ -54,7 +52,6 @@ impl History {
             joined: (0..REPLICAS).map(Self::owner).collect(),
             admitted: BTreeSet::new(),
             removed: BTreeSet::new(),
-            by_node,
         };
         for (at, replica) in history.replicas.iter_mut().enumerate() {
             let me = Self::owner(at);
@@ -87,7 +84,7 @@ impl History {
                 replica.set_unreachable(me, other, !known);
             }
             60..63 => {
-                if self.by_node && !self.admitted.contains(&other) {
+                if !self.admitted.contains(&other) {
                     replica.bury(me, other, Gone::Vanished, self.now);
                 }
             }
@@ -110,7 +107,7 @@ impl History {
     }
 
     fn join(&mut self, at: usize, number: usize) {
-        let joiner = uid(1000 + number as u64);
+        let joiner = uid(1000 + number as u64 % 60);
         if !self.removed.contains(&joiner) {
             self.replicas[at].add_joining(Self::owner(at), incarnation(joiner), facts(joiner));
             self.joined.push(joiner);
@@ -122,8 +119,8 @@ impl History {
         let how = [Gone::Down, Gone::Left, Gone::Replaced][number % 3];
         let entry = match (self.admitted.contains(&other), self.removed.contains(&other)) {
             (_, true) => return,
-            (false, false) if number % 7 > 0 => Entry::Admit(other),
-            (true, false) if number % 2 > 0 => Entry::Drain(other),
+            (false, false) if !number.is_multiple_of(7) => Entry::Admit(other),
+            (true, false) if !number.is_multiple_of(2) => Entry::Drain(other),
             _ => Entry::Remove(other, how),
         };
         match entry {

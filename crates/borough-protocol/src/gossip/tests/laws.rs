@@ -29,7 +29,7 @@ proptest! {
 
     #[test]
     fn merging_twice_is_merging_once(steps in steps(200..400)) {
-        let history = History::run(&steps, true);
+        let history = History::run(&steps);
         for a in documents(&history) {
             prop_assert_eq!(whole(&joined(a, a, history.now)), whole(a));
             prop_assert_eq!(seen(&joined(a, a, history.now)), seen(a));
@@ -44,7 +44,7 @@ proptest! {
 
     #[test]
     fn it_does_not_matter_who_merges_whom(steps in steps(200..400)) {
-        let history = History::run(&steps, true);
+        let history = History::run(&steps);
         for a in documents(&history) {
             for b in documents(&history) {
                 let (one, other) = (joined(a, b, history.now), joined(b, a, history.now));
@@ -56,7 +56,7 @@ proptest! {
 
     #[test]
     fn it_does_not_matter_in_what_order_three_are_merged(steps in steps(200..400)) {
-        let history = History::run(&steps, true);
+        let history = History::run(&steps);
         for a in documents(&history) {
             for b in documents(&history) {
                 for c in documents(&history) {
@@ -71,7 +71,7 @@ proptest! {
 
     #[test]
     fn a_delta_does_what_the_whole_document_would(steps in steps(200..400)) {
-        let history = History::run(&steps, true);
+        let history = History::run(&steps);
         for a in documents(&history) {
             for b in documents(&history) {
                 let mut told = a.clone();
@@ -87,7 +87,7 @@ proptest! {
 
     #[test]
     fn all_are_equal_once_all_have_told_each_other(steps in steps(200..400)) {
-        let mut history = History::run(&steps, true);
+        let mut history = History::run(&steps);
         history.exchange();
         let first = &history.replicas[0];
         for replica in &history.replicas {
@@ -101,7 +101,7 @@ proptest! {
 
     #[test]
     fn once_in_the_seen_set_a_node_has_that_version(steps in steps(200..400)) {
-        let history = History::run(&steps, true);
+        let history = History::run(&steps);
         for replica in &history.replicas {
             for (at, other) in history.replicas.iter().enumerate() {
                 let has = !replica.has_seen(History::owner(at)) || other.version_hash() == replica.version_hash();
