@@ -25,7 +25,7 @@ fn documents(history: &History) -> impl Iterator<Item = &Document> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn merging_twice_is_merging_once(steps in steps(200..400)) {
