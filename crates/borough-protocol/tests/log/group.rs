@@ -15,6 +15,7 @@ pub(crate) struct Group<L: Carrier> {
     pub(crate) judge: Judge,
     nodes: BTreeMap<u64, (L, State)>,
     flight: Vec<(u64, u64, L::Message)>,
+    breaks: L::Breaks,
 }
 
 impl<L: Carrier> Group<L> {
@@ -25,7 +26,8 @@ impl<L: Carrier> Group<L> {
             1 => (1, (L::found(uid(1), breaks, now), State::default())),
             _ => (number, (L::make(uid(number), breaks), State::default())),
         });
-        let mut group = Self { now, judge: Judge::default(), nodes: logs.collect(), flight: Vec::new() };
+        let mut group =
+            Self { now, judge: Judge::default(), nodes: logs.collect(), flight: Vec::new(), breaks };
         group.on(1, |_, _, _| {});
         group
     }
@@ -86,6 +88,11 @@ impl<L: Carrier> Group<L> {
     pub(crate) fn beat(&mut self, number: u64) {
         let due = self.log(number).next_deadline().max(self.now);
         self.on(number, |log, _, out| log.on_deadline(due, out));
+    }
+
+    /// One more node, which is nobody yet.
+    pub(crate) fn add(&mut self, number: u64) {
+        self.nodes.insert(number, (L::make(uid(number), self.breaks), State::default()));
     }
 
     pub(crate) fn kill(&mut self, number: u64) {

@@ -10,6 +10,7 @@ use borough_protocol::time::Timestamp;
 
 use crate::carrier::{Carrier, State};
 use crate::rig::{Counts, Rig};
+use crate::toy::Toy;
 
 fn seeds(ordinary: u64) -> u64 {
     env::var("BOROUGH_LOG_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ordinary)
@@ -58,4 +59,15 @@ fn nothing_is_broken_and_everything_heals_with_noraft_for_odd_seeds() {
     let sum = run_all::<Raft<u64, State>>((0..seeds(150)).map(|seed| 2 * seed + 1));
     assert_eventful(sum);
     assert!(sum.snapshots > 0, "{sum:?}");
+}
+
+/// The toy has no rule for who ends a joint phase, so it may get stuck; it must not be wrong.
+#[test]
+fn a_toy_that_breaks_no_rule_is_never_accused() {
+    for seed in 0..20 {
+        let mut rig = Rig::<Toy>::new(seed, None);
+        rig.run_until(Timestamp::from_millis(5000));
+        assert_eq!(rig.judge.violation(), None, "seed {seed}: {}", rig.describe());
+        assert!(rig.counts.commits > 0);
+    }
 }
