@@ -1,5 +1,6 @@
 //! How many message delays a commit takes.
 
+use borough_protocol::flaws::Flaws;
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::Raft;
 
@@ -8,7 +9,7 @@ use crate::group::Group;
 
 #[test]
 fn a_commit_takes_two_delays_at_the_coordinator_and_three_everywhere() {
-    let mut group = Group::<Raft<u64, State>>::voting(5, Default::default());
+    let mut group = Group::<Raft<u64, State>>::voting(5, Flaws::default());
     let before = group.applied(1).version.index;
     group.propose(1, 7);
     assert_eq!(group.applied(1).version.index, before);
@@ -26,7 +27,7 @@ fn a_commit_takes_two_delays_at_the_coordinator_and_three_everywhere() {
 
 #[test]
 fn a_lone_voter_commits_at_once() {
-    let mut group = Group::<Raft<u64, State>>::founded(1, Default::default());
+    let mut group = Group::<Raft<u64, State>>::founded(1, Flaws::default());
     group.propose(1, 7);
     assert_eq!(group.applied(1).version.index, group.log(1).last_index());
     assert!(group.log(1).may_act());
@@ -34,7 +35,7 @@ fn a_lone_voter_commits_at_once() {
 
 #[test]
 fn entries_under_way_are_not_sent_again_for_every_answer() {
-    let mut group = Group::<Raft<u64, State>>::voting(3, Default::default());
+    let mut group = Group::<Raft<u64, State>>::voting(3, Flaws::default());
     for payload in 0..50 {
         group.propose(1, payload);
     }

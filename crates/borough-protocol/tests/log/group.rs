@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use borough_protocol::incarnation::Uid;
-use borough_protocol::log::{Outbox, VotersChange};
+use borough_protocol::log::{Log, Outbox, VotersChange};
 use borough_protocol::time::Timestamp;
 
 use crate::carrier::{Carrier, State, uid};
@@ -81,13 +81,13 @@ impl<L: Carrier> Group<L> {
     }
 
     pub(crate) fn stand(&mut self, number: u64) {
-        self.on(number, |log, now, out| log.stand(now, out));
+        self.on(number, Log::stand);
     }
 
-    /// A coordinator's append, whether it is due or not.
+    /// Time passes until that node's next deadline.
     pub(crate) fn beat(&mut self, number: u64) {
-        let due = self.log(number).next_deadline().max(self.now);
-        self.on(number, |log, _, out| log.on_deadline(due, out));
+        self.now = self.log(number).next_deadline().max(self.now);
+        self.on(number, Log::on_deadline);
     }
 
     /// One more node, which is nobody yet.

@@ -111,7 +111,7 @@ impl<L: Carrier> Rig<L> {
             network: Network::healthy(),
             faults: true,
             harsh: seed % 4 == 1,
-            survivable: seed % 8 != 0,
+            survivable: !seed.is_multiple_of(8),
             crashed_at: Timestamp::ZERO,
         };
         for place in 0..PLACES {
@@ -240,11 +240,11 @@ impl<L: Carrier> Rig<L> {
         let leaving = host.leaving.is_some();
         let others: Vec<Uid> = self.hosts.keys().copied().filter(|&uid| uid != who).collect();
         for to in others {
-            self.send(who, to, Packet::Hello { leaving });
+            self.send(who, to, &Packet::Hello { leaving });
         }
     }
 
-    fn send(&mut self, from: Uid, to: Uid, packet: Packet<L::Message>) {
+    fn send(&mut self, from: Uid, to: Uid, packet: &Packet<L::Message>) {
         let copies = 1 + u64::from(self.random.per_mille(self.network.doubled_per_mille));
         for _ in 0..copies {
             if !self.random.per_mille(self.network.lost_per_mille) {
@@ -301,7 +301,7 @@ impl<L: Carrier> Rig<L> {
         let told = host.log.take_committed();
         self.judge.hear(who, office, &mut host.state, told);
         for (to, message) in out {
-            self.send(who, to, Packet::Log(message));
+            self.send(who, to, &Packet::Log(message));
         }
         self.counts.commits = self.judge.last();
         self.counts.joints = self.judge.joints;
@@ -321,7 +321,7 @@ impl<L: Carrier> Rig<L> {
         let mut text = format!("{:?}, committed {}, {:?}", self.now, self.judge.last(), self.judge.voters());
         for (uid, host) in &self.hosts {
             let log = &host.log;
-            text += &format!(
+            let line = format!(
                 "\n{uid:?} {:?} office {} applied {:?} last {} {:?} {:?}",
                 log.term(),
                 log.in_office(),
@@ -330,6 +330,7 @@ impl<L: Carrier> Rig<L> {
                 log.voters(),
                 log.learners()
             );
+            text.push_str(&line);
         }
         text
     }
