@@ -6,7 +6,9 @@
 //!    +------------- removed while a voter: Lingering until no list names it ------------+--> (gave up)
 //! ```
 
-use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Report};
+use alloc::vec::Vec;
+
+use super::interface::{Effect, End, Event, GaveUp, Report, Word};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::lease::Standing;
@@ -164,13 +166,17 @@ impl Participant {
         self.times.report =
             if again { now + self.identity.settings.timing().renew } else { Timestamp::NEVER };
         let me = self.uid();
+        let mut said = Vec::new();
         for report in &self.reports {
             if let Some((_, office)) = &mut self.office {
                 office.ask(Request::of(me, *report));
                 self.stirred = true;
             } else if let Some(coordinator) = self.holder.coordinator() {
-                effects.push(Effect::Send { to: Peer::Node(coordinator), message: Message::Report(*report) });
+                said.push((coordinator, *report));
             }
+        }
+        for (coordinator, report) in said {
+            effects.push(self.word(coordinator, Word::Report(report)));
         }
     }
 

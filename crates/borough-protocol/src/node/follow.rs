@@ -1,5 +1,7 @@
 //! Following the committed table, wherever it comes from: the own log, or a voter that feeds this node.
 
+use alloc::vec::Vec;
+
 use super::feed::Feed;
 use super::interface::{Effect, Event};
 use super::participant::Participant;
@@ -89,7 +91,7 @@ impl Participant {
         let before = core::mem::replace(&mut self.table, table.clone());
         self.stirred = true;
         self.holder.follow(now, self.table.voters());
-        let news: alloc::vec::Vec<Uid> = table
+        let news: Vec<Uid> = table
             .members()
             .iter()
             .filter(|(uid, member)| before.member(**uid) != Some(*member))
@@ -104,6 +106,7 @@ impl Participant {
         for (uid, removed) in table.removed().iter().filter(|(uid, _)| !before.is_removed(**uid)) {
             self.bury(now, removed.version, *uid, removed.why, effects);
         }
+        self.bury_the_forgotten(now, effects);
         for (uid, removed) in table.removed() {
             if removed.freed && !before.removed().get(uid).is_some_and(|entry| entry.freed) {
                 effects.push(Effect::Publish(Event::Freed(*uid)));
@@ -112,6 +115,18 @@ impl Participant {
         effects.push(Effect::Publish(Event::Table(table.version())));
         if table.is_closing() && !before.is_closing() {
             self.begin_closing(now, effects);
+        }
+    }
+
+    /// Who was a member once and is neither that nor remembered as removed was removed long ago.
+    fn bury_the_forgotten(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let (table, version) = (&self.table, self.table.version());
+        let forgotten = |uid: &Uid| table.member(*uid).is_none() && !table.is_removed(*uid);
+        let members = self.gossip.document().members();
+        let known = members.filter(|member| member.is_admitted() && member.admission.index <= version.index);
+        let gone: Vec<Uid> = known.map(|member| member.uid()).filter(forgotten).collect();
+        for uid in gone {
+            self.bury(now, version, uid, Removal::Quiet, effects);
         }
     }
 

@@ -144,21 +144,43 @@ pub enum GaveUp {
 
 /// What nodes say to each other.
 #[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "each variant is one module's messages, documented there")]
 pub enum Message {
+    /// "Is there a cluster? If not, may I found it?"
     Knock(Arc<Knock>),
+    /// "I am in no cluster", and whether the one who asked may found one.
     Promise {
+        /// The attempt that is answered.
         attempt: u32,
+        /// Whether it has the promise.
         granted: bool,
     },
+    /// "I yielded to another": whoever promised for that attempt is free again.
     Release {
+        /// The attempt that is given up.
         attempt: u32,
     },
+    /// "Yes, this one."
     Welcome(Arc<Welcome>),
+    /// "Your settings differ."
     Refused(Refusal),
-    /// An answer to a knock: that life is over for this cluster; come as another.
+    /// "That life of yours is over for this cluster: come as another."
     Gone,
+    /// "I am of this cluster": to seeds that are not, and to whoever speaks of another one.
     Hello(Cluster),
+    /// What those who take part say to each other.
+    Word {
+        /// Which cluster they take part in; see [`Cluster::tag`]. One who knocked on a cluster may have joined another since: without the
+        /// tag the two would mix.
+        cluster: u64,
+        /// What is said.
+        word: Word,
+    },
+}
+
+/// What those who take part in a cluster say to each other: each variant is one module's messages, documented there.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the module says it")]
+pub enum Word {
     Gossip(gossip::Message),
     Heartbeat(heartbeat::Message),
     Log(raft::Message<Change, Arc<Table>>),

@@ -23,7 +23,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::feed::{Feed, Placed};
-pub use self::interface::{Command, Effect, End, Event, GaveUp, Input, Message, Peer, Report, Start};
+pub use self::interface::{Command, Effect, End, Event, GaveUp, Input, Message, Peer, Report, Start, Word};
 use self::participant::Participant;
 use crate::flaws::Flaw;
 use crate::formation::{Outcome, Say, Seeking, Welcome};
@@ -153,15 +153,7 @@ impl Node {
                 Message::Welcome(welcome) => return self.join(now, from, &welcome, effects),
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
                 Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
-                Message::Hello(_)
-                | Message::Gossip(_)
-                | Message::Heartbeat(_)
-                | Message::Log(_)
-                | Message::Renew(_)
-                | Message::Renewed(_)
-                | Message::Feed(_)
-                | Message::Quiet(_)
-                | Message::Report(_) => Outcome::Seeking,
+                Message::Hello(_) | Message::Word { .. } => Outcome::Seeking,
             },
         };
         for said in say {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Identity;
 use super::departure::Departure;
 use super::feed::Feeder;
-use super::interface::{Command, Effect, End, GaveUp, Input, Message, Peer, Report};
+use super::interface::{Command, Effect, End, GaveUp, Input, Message, Peer, Report, Word};
 use crate::flaws::Flaw;
 use crate::formation::{Knock, Welcome};
 use crate::gossip::{self, Gone, Gossip};
@@ -28,6 +28,8 @@ use crate::version::{Term, Version};
 #[derive(Debug)]
 pub(super) struct Participant {
     pub(super) identity: Identity,
+    /// Of its cluster.
+    pub(super) tag: u64,
     pub(super) table: Table,
     pub(super) gossip: Gossip,
     pub(super) heartbeats: Heartbeats,
@@ -147,6 +149,7 @@ impl Participant {
             stirred: true,
             effects_to_come: Pending::default(),
             identity,
+            tag: table.cluster().tag(),
             table,
             log,
         }
@@ -198,25 +201,15 @@ impl Participant {
         message: Message,
         effects: &mut Effects<Effect>,
     ) -> Option<End> {
-        if self.is_gone(from) && !is_heard_of_the_gone(&message) {
-            return None;
-        }
         match message {
-            Message::Gossip(message) => {
-                self.gossip.handle(now, from, message, &mut self.effects_to_come.gossip);
+            Message::Word { cluster, word } if cluster == self.tag => {
+                return self.take(now, from, word, effects);
             }
-            Message::Heartbeat(message) => {
-                self.heartbeats.handle(now, from, message, &mut self.effects_to_come.heartbeat);
+            // It was known here, and takes part in another founding now: the lesser one will give up.
+            Message::Word { .. } => {
+                let message = Message::Hello(self.table.cluster());
+                effects.push(Effect::Send { to: Peer::Node(from), message });
             }
-            // What is malformed changed nothing; whoever sends such things is no peer of ours.
-            Message::Log(message) => {
-                let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
-            }
-            Message::Renew(renew) => self.renew(now, from, &renew, effects),
-            Message::Renewed(renewed) => return self.renewed(now, from, &renewed),
-            Message::Feed(feed) => self.follow_feed(now, &feed, effects),
-            Message::Quiet(quiet) => self.quiet_reported(now, from, quiet),
-            Message::Report(report) => self.report(from, report),
             Message::Knock(knock) => self.knocked(now, &knock, effects),
             Message::Hello(cluster) => return self.hello(from, cluster, effects),
             Message::Promise { .. }
@@ -226,6 +219,35 @@ impl Participant {
             | Message::Gone => {}
         }
         None
+    }
+
+    fn take(&mut self, now: Timestamp, from: Uid, word: Word, effects: &mut Effects<Effect>) -> Option<End> {
+        if self.is_gone(from) && !is_heard_of_the_gone(&word) {
+            return None;
+        }
+        match word {
+            Word::Gossip(message) => {
+                self.gossip.handle(now, from, message, &mut self.effects_to_come.gossip);
+            }
+            Word::Heartbeat(message) => {
+                self.heartbeats.handle(now, from, message, &mut self.effects_to_come.heartbeat);
+            }
+            // What is malformed changed nothing; whoever sends such things is no peer of ours.
+            Word::Log(message) => {
+                let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
+            }
+            Word::Renew(renew) => self.renew(now, from, &renew, effects),
+            Word::Renewed(renewed) => return self.renewed(now, from, &renewed),
+            Word::Feed(feed) => self.follow_feed(now, &feed, effects),
+            Word::Quiet(quiet) => self.quiet_reported(now, from, quiet),
+            Word::Report(report) => self.report(from, report),
+        }
+        None
+    }
+
+    /// A word to another node of this cluster.
+    pub(super) fn word(&self, to: Uid, word: Word) -> Effect {
+        Effect::Send { to: Peer::Node(to), message: Message::Word { cluster: self.tag, word } }
     }
 
     /// Whether nothing of that node counts any more.
@@ -281,11 +303,11 @@ impl Participant {
         let Some(answer) = self.judge(now, from, renew) else { return };
         // Somebody waits to be admitted.
         self.stirred |= guest && self.office.is_some();
-        effects.push(Effect::Send { to: Peer::Node(from), message: Message::Renewed(answer) });
+        effects.push(self.word(from, Word::Renewed(answer)));
         if renew.feed && renew.version.index < self.table.version().index {
             let feed = self.feeder.feed(renew.version, &self.table);
             self.grants.sent(from, self.table.version());
-            effects.push(Effect::Send { to: Peer::Node(from), message: Message::Feed(feed) });
+            effects.push(self.word(from, Word::Feed(feed)));
         }
     }
 
@@ -358,13 +380,9 @@ impl Participant {
     }
 }
 
-/// The log needs a removed voter until no list names it; a renewal and a knock are answered with the bad news; and a life
-/// that is over for this cluster may have found another, greater one.
-fn is_heard_of_the_gone(message: &Message) -> bool {
-    matches!(
-        message,
-        Message::Log(_) | Message::Renew(_) | Message::Renewed(_) | Message::Knock(_) | Message::Hello(_)
-    )
+/// The log needs a removed voter until no list names it, and a renewal is answered with the bad news.
+fn is_heard_of_the_gone(word: &Word) -> bool {
+    matches!(word, Word::Log(_) | Word::Renew(_) | Word::Renewed(_))
 }
 
 fn raft_timing(identity: &Identity) -> RaftTiming {

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::departure::Departure;
-use super::interface::{Effect, End, Event, Message, Peer};
+use super::interface::{Effect, End, Event, Message, Peer, Word};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::gossip::Gone;
@@ -66,8 +66,7 @@ impl Participant {
         } else if let Some((coordinator, _)) = self.log.coordinator()
             && (changed || !self.quiet.is_empty())
         {
-            let message = Message::Quiet(self.quiet.clone());
-            effects.push(Effect::Send { to: Peer::Node(coordinator), message });
+            effects.push(self.word(coordinator, Word::Quiet(self.quiet.clone())));
         }
     }
 
@@ -148,7 +147,7 @@ impl Participant {
         let mut end = None;
         for (voter, renew) in renewals.drain(..) {
             if voter != me {
-                effects.push(Effect::Send { to: Peer::Node(voter), message: Message::Renew(renew) });
+                effects.push(self.word(voter, Word::Renew(renew)));
             } else if let Some(answer) = self.judge(now, me, &renew) {
                 end = self.renewed(now, me, &answer);
             }
@@ -194,7 +193,7 @@ impl Participant {
         for (uid, known) in behind {
             let feed = self.feeder.feed(known, &self.table);
             self.grants.sent(uid, version);
-            effects.push(Effect::Send { to: Peer::Node(uid), message: Message::Feed(feed) });
+            effects.push(self.word(uid, Word::Feed(feed)));
         }
     }
 
@@ -234,12 +233,12 @@ impl Participant {
     }
 
     fn speak(&mut self, effects: &mut Effects<Effect>) {
-        let pending = &mut self.effects_to_come;
-        let log = pending.log.drain(..).map(|(to, message)| (to, Message::Log(message)));
-        let gossip = pending.gossip.drain(..).map(|(to, message)| (to, Message::Gossip(message)));
-        let heartbeat = pending.heartbeat.drain(..).map(|(to, message)| (to, Message::Heartbeat(message)));
-        for (to, message) in log.chain(gossip).chain(heartbeat) {
-            effects.push(Effect::Send { to: Peer::Node(to), message });
+        let (cluster, pending) = (self.tag, &mut self.effects_to_come);
+        let log = pending.log.drain(..).map(|(to, message)| (to, Word::Log(message)));
+        let gossip = pending.gossip.drain(..).map(|(to, message)| (to, Word::Gossip(message)));
+        let heartbeat = pending.heartbeat.drain(..).map(|(to, message)| (to, Word::Heartbeat(message)));
+        for (to, word) in log.chain(gossip).chain(heartbeat) {
+            effects.push(Effect::Send { to: Peer::Node(to), message: Message::Word { cluster, word } });
         }
     }
 

@@ -4,7 +4,7 @@
 //! while; every message has a frame around it.
 
 use super::feed::Feed;
-use super::interface::Message;
+use super::interface::{Message, Word};
 use crate::formation::Knock;
 use crate::incarnation::{Facts, Incarnation};
 use crate::lease::Verdict;
@@ -30,6 +30,15 @@ impl Message {
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
             Self::Hello(_) => 8 + 4 + UID,
+            Self::Word { word, .. } => UID + word.size(),
+        };
+        FRAME + body
+    }
+}
+
+impl Word {
+    fn size(&self) -> usize {
+        match self {
             Self::Gossip(message) => message.wire_size(),
             Self::Heartbeat(message) => message.wire_size(),
             Self::Log(message) => log_size(message),
@@ -41,8 +50,7 @@ impl Message {
             }
             Self::Quiet(quiet) => NUMBER + UID * quiet.len(),
             Self::Report(_) => 1 + UID,
-        };
-        FRAME + body
+        }
     }
 }
 

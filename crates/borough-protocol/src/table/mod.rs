@@ -36,6 +36,13 @@ pub struct Cluster {
     pub founder: Uid,
 }
 
+impl Cluster {
+    /// A number that no other founding has: what every word inside a cluster carries.
+    pub fn tag(self) -> u64 {
+        self.founder.get().rotate_left(32) ^ u64::from(self.era) ^ self.name
+    }
+}
+
 impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}/{}/{}", self.name, self.era, self.founder)
