@@ -13,7 +13,7 @@ use crate::formation::{Knock, Welcome};
 use crate::gossip::{self, Gone, Gossip};
 use crate::heartbeat::Heartbeats;
 use crate::incarnation::Uid;
-use crate::lease::{Grants, Holder, Outcome, Renew, Renewed, Standing};
+use crate::lease::{Grants, Holder, Outcome, Renew, Renewed, Standing, Verdict};
 use crate::log::Log;
 use crate::log::raft::{Raft, RaftTiming};
 use crate::machine::Effects;
@@ -50,6 +50,7 @@ pub(super) struct Participant {
     pub(super) published: Standing,
     pub(super) suspended_since: Timestamp,
     pub(super) was_voter: bool,
+    pub(super) term: Term,
     /// Removed nodes whose links stay open as long as the log needs them.
     pub(super) to_close: BTreeSet<Uid>,
     /// The quiet members as last reported.
@@ -66,7 +67,10 @@ pub(super) struct Times {
     pub(super) quiet: Timestamp,
     pub(super) office: Timestamp,
     pub(super) stood: Timestamp,
-    pub(super) voter_since: Timestamp,
+    /// When it last heard of a coordinator or of a new term, or began to vote.
+    pub(super) led: Timestamp,
+    /// When it was last called.
+    pub(super) awake: Timestamp,
     pub(super) hello: Timestamp,
     pub(super) report: Timestamp,
 }
@@ -134,6 +138,7 @@ impl Participant {
             departure: Departure::Staying,
             reports: BTreeSet::new(),
             was_voter: false,
+            term: Term::ZERO,
             published: Standing::Guest,
             suspended_since: now,
             to_close: BTreeSet::new(),
@@ -142,7 +147,8 @@ impl Participant {
                 quiet: now,
                 office: Timestamp::NEVER,
                 stood: now,
-                voter_since: now,
+                led: now,
+                awake: now,
                 hello: now + settings.seed_timeout,
                 report: Timestamp::NEVER,
             },
@@ -173,7 +179,8 @@ impl Participant {
 
     /// The node was not called when it should have been: it, not the others, was away.
     pub(super) fn notice_absence(&mut self, now: Timestamp, due: Timestamp) {
-        let away = now.since(due);
+        let away = now.since(due.max(self.times.awake));
+        self.times.awake = now;
         if away > self.identity.settings.round_trip {
             self.grants.forgive(away);
         }
@@ -313,6 +320,11 @@ impl Participant {
 
     pub(super) fn judge(&mut self, now: Timestamp, from: Uid, renew: &Renew) -> Option<Renewed> {
         let me = self.uid();
+        // Gossip gave a guest up: it will never be admitted, and must learn it.
+        if self.table.member(from).is_none() && self.is_gone(from) {
+            let verdict = Verdict::NotAdmitted;
+            return Some(Renewed { seq: renew.seq, coordinator: None, verdict });
+        }
         self.grants.renew(now, (me, from), renew, &self.table, &self.log)
     }
 

@@ -114,8 +114,12 @@ impl Participant {
 
     fn take_or_leave_office(&mut self, now: Timestamp) {
         let votes = self.votes();
+        if self.term != self.log.term() {
+            self.term = self.log.term();
+            self.times.led = now;
+        }
         if votes && !self.was_voter {
-            self.times.voter_since = now;
+            self.times.led = now;
             self.times.quiet = now;
             self.grants.forgive_all(now);
         }

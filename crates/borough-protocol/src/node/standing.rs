@@ -12,8 +12,8 @@ impl Participant {
             return Timestamp::NEVER;
         }
         let settings = &self.identity.settings;
-        let heard = self.log.coordinator().map_or(self.times.voter_since, |(_, at)| at);
-        let silence = heard + settings.timing().suspect_after;
+        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
+        let silence = heard.max(self.times.led) + settings.timing().suspect_after;
         let again = self.times.stood + settings.timing().suspect_after / 2;
         silence.max(again) + settings.round_trip * self.rank()
     }
