@@ -49,14 +49,14 @@ fn assert_eventful(sum: Counts) {
 
 #[test]
 fn nothing_is_broken_and_everything_heals_with_noraft_for_even_seeds() {
-    let sum = run_all::<Raft<u64, State>>((0..seeds(150)).map(|seed| 2 * seed));
+    let sum = run_all::<Raft<u64, State>>((0..seeds(110)).map(|seed| 2 * seed));
     assert_eventful(sum);
     assert!(sum.snapshots > 0, "{sum:?}");
 }
 
 #[test]
 fn nothing_is_broken_and_everything_heals_with_noraft_for_odd_seeds() {
-    let sum = run_all::<Raft<u64, State>>((0..seeds(150)).map(|seed| 2 * seed + 1));
+    let sum = run_all::<Raft<u64, State>>((0..seeds(110)).map(|seed| 2 * seed + 1));
     assert_eventful(sum);
     assert!(sum.snapshots > 0, "{sum:?}");
 }
