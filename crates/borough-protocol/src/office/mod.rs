@@ -85,6 +85,12 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Whether its last renewal is there, as far as one may have come: it answers now, as far as one can tell.
+    fn just_heard(&self, now: Timestamp, uid: Uid) -> bool {
+        let lately = self.settings.timing().renew + self.settings.round_trip;
+        uid == self.me || self.grants.heard(uid).is_some_and(|at| now.since(at) < lately)
+    }
+
     fn hears(&self, now: Timestamp, uid: Uid) -> bool {
         uid == self.me || self.grants.is_fresh(now, self.settings.timing(), uid)
     }

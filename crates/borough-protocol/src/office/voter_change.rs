@@ -65,7 +65,12 @@ impl Office {
             propose.log.hand_over(propose.now, heir, propose.out);
             return;
         }
-        change(propose, VotersChange::Begin(wish.clone()));
+        // A joint phase that begins towards the dead can end for nobody.
+        let answers = |uid: &Uid| scene.just_heard(propose.now, *uid);
+        let majority = 2 * wish.iter().filter(|uid| answers(uid)).count() > wish.len();
+        if majority && newcomers.iter().all(answers) {
+            change(propose, VotersChange::Begin(wish.clone()));
+        }
     }
 }
 
