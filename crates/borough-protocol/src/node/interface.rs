@@ -136,10 +136,19 @@ pub enum GaveUp {
     Suspended,
     /// It was never admitted, and nobody answers any more.
     Forsaken,
-    /// The same cluster was founded again, later.
-    NewerEra(Cluster),
+    /// There is a greater founding of the same cluster.
+    Overtaken(Cluster),
     /// The strategy says that who loses a peer stops.
     DownAll,
+}
+
+/// Of which cluster a node is. The greater of two foundings of one name lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Greeting {
+    /// Whether it has members, and the one who greets has part in its life.
+    pub lives: bool,
+    /// Which founding.
+    pub cluster: Cluster,
 }
 
 /// What nodes say to each other.
@@ -166,7 +175,7 @@ pub enum Message {
     /// "That life of yours is over for this cluster: come as another."
     Gone,
     /// "I am of this cluster": to seeds that are not, and to whoever speaks of another one.
-    Hello(Cluster),
+    Hello(Greeting),
     /// What those who take part say to each other.
     Word {
         /// Which cluster they take part in; see [`Cluster::tag`]. One who knocked on a cluster may have joined another since: without the

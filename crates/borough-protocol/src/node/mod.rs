@@ -23,7 +23,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::feed::{Feed, Placed};
-pub use self::interface::{Command, Effect, End, Event, GaveUp, Input, Message, Peer, Report, Start, Word};
+pub use self::interface::{
+    Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, Report, Start, Word,
+};
 use self::participant::Participant;
 use crate::flaws::Flaw;
 use crate::formation::{Outcome, Say, Seeking, Welcome};
@@ -144,7 +146,9 @@ impl Node {
                     seeking.released(from, attempt);
                     Outcome::Seeking
                 }
-                Message::Hello(cluster) if cluster.name == name_hash(&self.identity.settings.cluster) => {
+                Message::Hello(greeting)
+                    if greeting.cluster.name == name_hash(&self.identity.settings.cluster) =>
+                {
                     // A living cluster knocks: whoever it is, it can welcome this node.
                     let knock = Message::Knock(seeking.knock());
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Identity;
 use super::departure::Departure;
 use super::feed::Feeder;
-use super::interface::{Command, Effect, End, GaveUp, Input, Message, Peer, Report, Word};
+use super::interface::{Command, Effect, End, GaveUp, Greeting, Input, Message, Peer, Report, Word};
 use crate::flaws::Flaw;
 use crate::formation::{Knock, Welcome};
 use crate::gossip::{self, Gone, Gossip};
@@ -149,7 +149,7 @@ impl Participant {
                 stood: now,
                 led: now,
                 awake: now,
-                hello: now + settings.seed_timeout,
+                hello: now,
                 report: Timestamp::NEVER,
             },
             stirred: true,
@@ -214,16 +214,18 @@ impl Participant {
             }
             // It was known here, and takes part in another founding now: the lesser one will give up.
             Message::Word { .. } => {
-                let message = Message::Hello(self.table.cluster());
+                let message = Message::Hello(self.greeting(now));
                 effects.push(Effect::Send { to: Peer::Node(from), message });
             }
             Message::Knock(knock) => self.knocked(now, &knock, effects),
-            Message::Hello(cluster) => return self.hello(from, cluster, effects),
-            Message::Promise { .. }
-            | Message::Release { .. }
-            | Message::Welcome(_)
-            | Message::Refused(_)
-            | Message::Gone => {}
+            Message::Hello(greeting) => return self.meet(now, from, greeting, effects),
+            // The answer to a knock, which came when the node had just founded a cluster of its own.
+            Message::Welcome(welcome) => {
+                let lives = !welcome.table.members().is_empty();
+                let greeting = Greeting { lives, cluster: welcome.table.cluster() };
+                return self.meet(now, from, greeting, effects);
+            }
+            Message::Promise { .. } | Message::Release { .. } | Message::Refused(_) | Message::Gone => {}
         }
         None
     }
@@ -367,16 +369,31 @@ impl Participant {
         }
     }
 
-    fn hello(&mut self, from: Uid, cluster: Cluster, effects: &mut Effects<Effect>) -> Option<End> {
-        let ours = self.table.cluster();
-        if cluster.name != ours.name || cluster == ours {
+    /// Another founding of this cluster is there, or its like answers: the lesser one gives up.
+    ///
+    /// One that lives is greater than one that has not begun to act: two seeds that restart must not end the cluster of the others.
+    fn meet(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        other: Greeting,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        let ours = self.greeting(now);
+        if other.cluster.name != ours.cluster.name || other.cluster == ours.cluster {
             return None;
         }
-        if cluster > ours {
-            return Some(End::GaveUp(GaveUp::NewerEra(cluster)));
+        if other > ours {
+            return Some(End::GaveUp(GaveUp::Overtaken(other.cluster)));
         }
         effects.push(Effect::Send { to: Peer::Node(from), message: Message::Hello(ours) });
         None
+    }
+
+    /// How it greets others.
+    pub(super) fn greeting(&self, now: Timestamp) -> Greeting {
+        let lives = !self.table.members().is_empty() && self.is_alive(now);
+        Greeting { lives, cluster: self.table.cluster() }
     }
 
     /// Whether the table has this node as a member that does not leave.

@@ -36,10 +36,14 @@ impl Participant {
         if now < self.times.hello {
             return;
         }
-        self.times.hello = now + self.identity.settings.seed_timeout;
+        let greeting = self.greeting(now);
+        // Before it acts it looks harder: afterwards its founding counts, and one of two has to go.
+        let settings = &self.identity.settings;
+        self.times.hello =
+            now + if greeting.lives { settings.seed_timeout } else { settings.seed_ask_interval };
         let document = self.gossip.document();
         for seed in self.identity.seeds.iter().filter(|seed| !document.has_address(seed)) {
-            let message = Message::Hello(self.table.cluster());
+            let message = Message::Hello(greeting);
             effects.push(Effect::Send { to: Peer::Address(seed.clone()), message });
         }
     }

@@ -29,7 +29,7 @@ impl Message {
             Self::Gone => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
-            Self::Hello(_) => 8 + 4 + UID,
+            Self::Hello(_) => 1 + 8 + 4 + UID,
             Self::Word { word, .. } => UID + word.size(),
         };
         FRAME + body
