@@ -162,6 +162,7 @@ impl<M: Send + 'static> ActorRef<M> {
         }
     }
 
+    #[inline]
     pub(crate) fn send(&self, message: M, ask: Option<AskId>) -> Tell<M> {
         match &self.target {
             Target::Here(cell) => cell.send(Item::new(message, ask), Item::into_message),
@@ -195,6 +196,7 @@ impl<M> ActorRef<M> {
         }
     }
 
+    #[inline]
     pub(crate) fn core(&self) -> &Arc<Core> {
         match &self.target {
             Target::Here(cell) => &cell.core,

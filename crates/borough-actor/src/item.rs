@@ -37,6 +37,7 @@ impl<M> Item<M> {
         Self::Rare(Box::new(rare))
     }
 
+    #[inline]
     pub(crate) fn new(message: M, ask: Option<AskId>) -> Self {
         match ask {
             Some(ask) => Self::Ask(message, ask.stow()),

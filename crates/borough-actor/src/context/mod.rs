@@ -203,16 +203,19 @@ impl<A: Actor> Context<A> {
     }
 
     /// Whether a timer is due; if none is, sees to it that the task is woken for the next.
+    #[inline]
     pub(crate) fn poll_timers(&mut self, cx: &mut task::Context<'_>) -> bool {
         self.extras.as_mut().is_some_and(|extras| extras.timers.poll_due(cx))
     }
 
     /// The message of a due timer; one in each batch, because its turn may cancel the next, and because
     /// messages want their turn too. It runs user code, so in the actor's turn only.
+    #[inline]
     pub(crate) fn take_due(&mut self) -> Option<A::Msg> {
         self.extras.as_mut()?.timers.take_due()
     }
 
+    #[inline]
     pub(crate) fn batch_begins(&mut self) {
         let messages = self.inbox.len();
         // Without messages it is a due timer's batch.
@@ -222,6 +225,7 @@ impl<A: Actor> Context<A> {
         }
     }
 
+    #[inline]
     pub(crate) fn batch_ended(&mut self) {
         self.pace.end();
         if let Some(extras) = &mut self.extras {

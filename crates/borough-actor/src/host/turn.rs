@@ -2,7 +2,7 @@
 //!
 //! A panic becomes a fault, a kill takes effect at an await, and an ask inside knows whose turn it is in.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -34,7 +34,8 @@ impl<M> Fence<M> {
     }
 
     /// Polls user code within the fence.
-    pub(super) fn poll<F>(&mut self, code: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Outcome>
+    #[inline]
+    fn poll<F>(&mut self, code: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<Outcome>
     where
         F: Future<Output = Result<(), Fault>>,
     {
@@ -64,7 +65,27 @@ impl<M> Fence<M> {
     where
         F: Future<Output = Result<(), Fault>>,
     {
-        let mut code = pin!(code);
-        poll_fn(|cx| self.poll(code.as_mut(), cx)).await
+        self.around(pin!(code)).await
+    }
+
+    #[inline]
+    pub(super) fn around<'a, F>(&'a mut self, code: Pin<&'a mut F>) -> Fenced<'a, M, F> {
+        Fenced { fence: self, code }
+    }
+}
+
+/// User code within the fence, as a future. Not a `poll_fn`, for the reason given at `NextTodo`.
+pub(super) struct Fenced<'a, M, F> {
+    fence: &'a mut Fence<M>,
+    code: Pin<&'a mut F>,
+}
+
+impl<M, F: Future<Output = Result<(), Fault>>> Future for Fenced<'_, M, F> {
+    type Output = Outcome;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let this = self.get_mut();
+        this.fence.poll(this.code.as_mut(), cx)
     }
 }
