@@ -19,55 +19,82 @@ pub(crate) struct Turn {
     pub(crate) is_last: bool,
 }
 
+/// What this thread is at. In pieces, because the ask changes with every message and the rest does not.
+struct Now {
+    who: Cell<Option<Who>>,
+    ask: Cell<Option<AskId>>,
+    is_last: Cell<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Who {
+    system: u32,
+    actor: ActorId,
+}
+
 thread_local! {
-    static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
+    static NOW: Now = const { Now { who: Cell::new(None), ask: Cell::new(None), is_last: Cell::new(false) } };
 }
 
 /// The turn this thread is running.
 #[inline]
 pub(crate) fn current() -> Option<Turn> {
-    TURN.get()
+    NOW.with(|now| {
+        let Who { system, actor } = now.who.get()?;
+        Some(Turn { system, actor, ask: now.ask.get(), is_last: now.is_last.get() })
+    })
 }
 
 /// Marks the thread as running `turn` until it is left; it then shows again what it showed before.
 #[inline]
 pub(crate) fn enter(turn: Turn) -> Entered {
-    Entered { before: TURN.replace(Some(turn)) }
+    let Turn { system, actor, ask, is_last } = turn;
+    NOW.with(|now| Entered {
+        who: now.who.replace(Some(Who { system, actor })),
+        ask: now.ask.replace(ask),
+        is_last: now.is_last.replace(is_last),
+    })
 }
 
 /// Whether the turn this thread is running is to be its actor's last.
 #[inline]
 pub(crate) fn is_last() -> bool {
-    TURN.get().is_some_and(|turn| turn.is_last)
+    NOW.with(|now| now.is_last.get())
 }
 
 /// Makes the turn this thread is running its actor's last, if it is a turn of this one.
 pub(crate) fn make_last(system: u32, actor: ActorId) {
-    if let Some(turn) = TURN.get().filter(|turn| turn.system == system && turn.actor == actor) {
-        TURN.set(Some(Turn { is_last: true, ..turn }));
-    }
-}
-
-/// Says which ask the turn this thread is running handles from here on.
-#[inline]
-pub(crate) fn handling(ask: Option<AskId>) {
-    TURN.with(|turn| match turn.get() {
-        Some(current) if current.ask != ask => turn.set(Some(Turn { ask, ..current })),
-        Some(_) | None => {}
+    NOW.with(|now| {
+        if now.who.get().is_some_and(|who| who.system == system && who.actor == actor) {
+            now.is_last.set(true);
+        }
     });
 }
 
-/// A turn that was entered. Between entering and leaving nothing unwinds: see the fence.
+/// Says which ask the turn this thread is running handles from here on. To be called in a turn only.
+#[inline]
+pub(crate) fn handling(ask: Option<AskId>) {
+    NOW.with(|now| now.ask.set(ask));
+}
+
+/// A turn that was entered, and what the thread showed before. Between entering and leaving nothing unwinds: see
+/// the fence.
 #[derive(Debug)]
 #[must_use = "a turn that is entered must be left"]
 pub(crate) struct Entered {
-    before: Option<Turn>,
+    who: Option<Who>,
+    ask: Option<AskId>,
+    is_last: bool,
 }
 
 impl Entered {
     /// Leaves the turn; gives the ask it was handling, for when it is entered again.
     #[inline]
     pub(crate) fn leave(self) -> Option<AskId> {
-        TURN.replace(self.before).and_then(|turn| turn.ask)
+        NOW.with(|now| {
+            now.who.set(self.who);
+            now.is_last.set(self.is_last);
+            now.ask.replace(self.ask)
+        })
     }
 }
