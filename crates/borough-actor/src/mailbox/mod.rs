@@ -264,14 +264,23 @@ impl<T: Letter> Mailbox<T> {
             return Poll::Pending;
         }
         state.queue.take(batch.buffer(), limit.min(self.capacity as usize / 4).max(1));
-        let admitted =
-            if state.queue.len() <= self.capacity as usize / 2 { self.admit(&mut state) } else { Vec::new() };
-        if state.queue.len() == 0 && batch.len() == 1 {
-            self.park(&mut state, cx.waker());
+        if state.seldom.is_some() && state.queue.len() <= self.capacity as usize / 2 {
+            let admitted = self.admit(&mut state);
+            self.park_with_last(&mut state, batch, cx);
+            drop(state);
+            admitted.into_iter().for_each(Waker::wake);
+        } else {
+            self.park_with_last(&mut state, batch, cx);
         }
-        drop(state);
-        admitted.into_iter().for_each(Waker::wake);
         Poll::Ready(Taken::Batch)
+    }
+
+    /// Parks the reader if it took the only item.
+    #[inline]
+    fn park_with_last(&self, state: &mut State<T>, batch: &Batch<T>, cx: &Context<'_>) {
+        if state.queue.len() == 0 && batch.len() == 1 {
+            self.park(state, cx.waker());
+        }
     }
 
     /// The raised bits, once. To be called under the lock.

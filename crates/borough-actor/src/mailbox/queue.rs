@@ -97,7 +97,9 @@ impl<T: Letter> Queue<T> {
             // Its buffer stays here, where the next one comes in.
             Self::Fifo(items) if items.len() == 1 => {
                 if let Some(item) = items.pop_front() {
-                    batch.reserve_exact(1);
+                    if batch.capacity() == 0 {
+                        batch.reserve_exact(1);
+                    }
                     batch.push_back(item);
                 }
             }
