@@ -108,9 +108,13 @@ impl<M> Tell<M> {
         Self(State::Waiting(line))
     }
 
+    /// What is left to wait for; nothing, if the first attempt succeeded.
     #[inline]
-    pub(crate) fn is_accepted(&self) -> bool {
-        matches!(self.0, State::Accepted)
+    pub(crate) fn not_at_once(self) -> Option<Box<Self>> {
+        match self.0 {
+            State::Accepted => None,
+            State::Refused(_) | State::Waiting(_) => Some(Box::new(self)),
+        }
     }
 
     /// The outcome of the first attempt, if it was one.

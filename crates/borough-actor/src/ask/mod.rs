@@ -19,7 +19,6 @@ pub(crate) mod turn;
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -44,28 +43,35 @@ use crate::tell::{Tell, TellError};
 pub struct Ask<'a, M, T, F> {
     actor: &'a ActorRef<M>,
     timeout: Duration,
-    state: State<M, T, F>,
-}
-
-enum State<M, T, F> {
-    New(F),
-    Sending(Tell<M>, Arc<AnswerSlot<T>>),
-    Waiting(Arc<AnswerSlot<T>>),
-    Done,
+    /// What is to be sent, while the ask is new.
+    message: Option<F>,
+    /// Where the answer will be, while the ask is under way. An ask without either has given its result.
+    slot: Option<Arc<AnswerSlot<T>>>,
+    /// The message, while it waits for room. Boxed, because few do and every ask has the place.
+    sending: Option<Box<Tell<M>>>,
 }
 
 impl<M, T, F> Drop for Ask<'_, M, T, F> {
+    #[inline]
     fn drop(&mut self) {
-        if let State::Sending(_, slot) | State::Waiting(slot) = &self.state {
-            slot.close();
-            self.actor.core().asks.unregister(slot.index());
+        if self.slot.is_some() {
+            self.give_up();
         }
     }
 }
 
 impl<'a, M, T, F> Ask<'a, M, T, F> {
+    #[inline]
     pub(crate) fn new(actor: &'a ActorRef<M>, timeout: Duration, message: F) -> Self {
-        Self { actor, timeout, state: State::New(message) }
+        Self { actor, timeout, message: Some(message), slot: None, sending: None }
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            slot.close();
+            self.actor.core().asks.unregister(slot.index());
+        }
     }
 
     /// Sets how long to wait for the answer, the time spent waiting for room included.
@@ -91,19 +97,28 @@ where
         if let Some(turn) = turn {
             self.refuse_circle(core, turn)?;
         }
-        let slot = pool::take::<T>(&core.asks).ok_or(AskError::TooMany)?;
+        let Some(slot) = pool::take::<T>(&core.asks) else { return Err(AskError::TooMany) };
         let id = slot.open(cx.waker(), self.timeout, turn);
         core.asks.expect_sweeper();
         let reply = Reply::new(slot.clone());
         // Before user code runs: should it panic, the ask is taken out again as it is dropped.
-        self.state = State::Waiting(slot);
-        let tell = self.actor.send(message(reply), Some(id));
-        if !tell.is_accepted()
-            && let State::Waiting(slot) = mem::replace(&mut self.state, State::Done)
-        {
-            self.state = State::Sending(tell, slot);
-        }
+        self.slot = Some(slot);
+        self.sending = self.actor.send(message(reply), Some(id)).not_at_once();
         Ok(())
+    }
+
+    fn poll_new(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, AskError>> {
+        let Some(message) = self.message.take() else {
+            panic!("an ask was polled after it had given its result")
+        };
+        if let Err(error) = self.begin(message, cx) {
+            return Poll::Ready(Err(error));
+        }
+        if self.sending.is_none() {
+            // Begun with this waker: there is nothing to look for until it is woken.
+            return Poll::Pending;
+        }
+        Pin::new(self).poll(cx)
     }
 
     /// The turn in which this is polled, if it is one of the same system's: ids mean nothing elsewhere.
@@ -151,7 +166,7 @@ where
         }
     }
 
-    /// A message waits for room: has it got it, is the time up?
+    /// The message waits for room: has it got it, is the time up?
     fn poll_room(
         &self,
         tell: &mut Tell<M>,
@@ -174,11 +189,56 @@ where
         }
     }
 
-    /// The ask has its result.
+    #[cold]
+    fn poll_sending(
+        &mut self,
+        mut tell: Box<Tell<M>>,
+        slot: Arc<AnswerSlot<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, AskError>> {
+        match self.poll_room(&mut tell, &slot, cx) {
+            Poll::Pending => {
+                self.slot = Some(slot);
+                self.sending = Some(tell);
+                Poll::Pending
+            }
+            Poll::Ready(Ok(())) => self.poll_answer(slot, cx),
+            Poll::Ready(Err(error)) => {
+                slot.close();
+                pool::put(&self.actor.core().asks, slot);
+                Poll::Ready(Err(error))
+            }
+        }
+    }
+
+    /// The message was accepted: is there an answer?
     #[inline]
-    fn finish(&self, slot: Arc<AnswerSlot<T>>, result: Result<T, AskError>) -> Poll<Result<T, AskError>> {
+    fn poll_answer(&mut self, slot: Arc<AnswerSlot<T>>, cx: &mut Context<'_>) -> Poll<Result<T, AskError>> {
+        match slot.take() {
+            Some(Ok(answer)) => {
+                pool::put(&self.actor.core().asks, slot);
+                Poll::Ready(Ok(answer))
+            }
+            Some(Err(why)) => self.poll_lost(slot, why),
+            None => self.poll_open(slot, cx),
+        }
+    }
+
+    /// Apart from the answer's way, which would otherwise carry the size of an error.
+    #[cold]
+    fn poll_lost(&mut self, slot: Arc<AnswerSlot<T>>, why: Lost) -> Poll<Result<T, AskError>> {
         pool::put(&self.actor.core().asks, slot);
-        Poll::Ready(result)
+        Poll::Ready(Err(self.lost(why, true)))
+    }
+
+    /// There was no answer a moment ago.
+    #[inline(never)]
+    fn poll_open(&mut self, slot: Arc<AnswerSlot<T>>, cx: &mut Context<'_>) -> Poll<Result<T, AskError>> {
+        if !slot.wait_on(cx.waker(), self.turn()) {
+            return self.poll_answer(slot, cx);
+        }
+        self.slot = Some(slot);
+        Poll::Pending
     }
 }
 
@@ -190,40 +250,13 @@ where
 {
     type Output = Result<T, AskError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        loop {
-            match mem::replace(&mut this.state, State::Done) {
-                State::New(message) => {
-                    this.begin(message, cx)?;
-                    if matches!(this.state, State::Waiting(_)) {
-                        // Begun with this waker: there is nothing to look for until it is woken.
-                        return Poll::Pending;
-                    }
-                }
-                State::Sending(mut tell, slot) => match this.poll_room(&mut tell, &slot, cx) {
-                    Poll::Ready(Ok(())) => this.state = State::Waiting(slot),
-                    Poll::Ready(Err(error)) => {
-                        slot.close();
-                        return this.finish(slot, Err(error));
-                    }
-                    Poll::Pending => {
-                        this.state = State::Sending(tell, slot);
-                        return Poll::Pending;
-                    }
-                },
-                State::Waiting(slot) => {
-                    if let Some(answer) = slot.take() {
-                        return this.finish(slot, answer.map_err(|why| this.lost(why, true)));
-                    }
-                    let waits = slot.wait_on(cx.waker(), this.turn());
-                    this.state = State::Waiting(slot);
-                    if waits {
-                        return Poll::Pending;
-                    }
-                }
-                State::Done => panic!("an ask was polled after it had given its result"),
-            }
+        let Some(slot) = this.slot.take() else { return this.poll_new(cx) };
+        match this.sending.take() {
+            None => this.poll_answer(slot, cx),
+            Some(tell) => this.poll_sending(tell, slot, cx),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Answer slots at rest, kept by each thread for its next ask of the same type.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
@@ -21,16 +21,10 @@ struct Pool {
 
 /// A shelf of some type.
 struct Labelled {
-    label: Label,
+    /// The number of the table whose slots these are.
+    number: u32,
     table: Weak<AskTable>,
     shelf: Box<dyn Any>,
-}
-
-/// What is on a shelf: slots of one table, for one type of answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Label {
-    table: u32,
-    answer: TypeId,
 }
 
 struct Shelf<T: Send + 'static> {
@@ -60,38 +54,55 @@ impl<T: Send + 'static> Drop for Shelf<T> {
 }
 
 impl Pool {
+    /// Does something at the shelf for these slots, if there is one.
     #[inline]
-    fn shelf<T: Send + 'static>(&mut self, table: &AskTable) -> Option<&mut Shelf<T>> {
-        let label = Label { table: table.number, answer: TypeId::of::<T>() };
-        let at = match self.shelves.first() {
-            Some(first) if first.label == label => 0,
-            _ => self.bring_forward(label)?,
-        };
-        self.shelves[at].shelf.downcast_mut()
+    fn at_shelf<T: Send + 'static, R>(
+        &mut self,
+        table: &AskTable,
+        act: impl FnOnce(&mut Shelf<T>) -> R,
+    ) -> Option<R> {
+        if let Some(first) = self.shelves.first_mut()
+            && let Some(shelf) = first.shelf_of(table)
+        {
+            return Some(act(shelf));
+        }
+        self.bring_forward(table).map(act)
     }
 
     #[cold]
-    fn bring_forward(&mut self, label: Label) -> Option<usize> {
-        let at = self.shelves.iter().position(|other| other.label == label)?;
+    fn bring_forward<T: Send + 'static>(&mut self, table: &AskTable) -> Option<&mut Shelf<T>> {
+        let at = self.shelves.iter_mut().position(|other| other.shelf_of::<T>(table).is_some())?;
         self.shelves.swap(at, at / 2);
-        Some(at / 2)
+        self.shelves.get_mut(at / 2)?.shelf_of(table)
     }
 
     #[cold]
-    fn add_shelf<T: Send + 'static>(&mut self, table: &Arc<AskTable>) {
+    fn add_shelf<T: Send + 'static>(
+        &mut self,
+        table: &Arc<AskTable>,
+        first: &mut Option<Arc<AnswerSlot<T>>>,
+    ) {
         self.shelves.retain(|labelled| labelled.table.strong_count() > 0);
-        let label = Label { table: table.number, answer: TypeId::of::<T>() };
+        let number = table.number;
         let table = Arc::downgrade(table);
-        let empty = Shelf::<T> { table: table.clone(), slots: Vec::new() };
-        self.shelves.insert(0, Labelled { label, table, shelf: Box::new(empty) });
+        let slots = first.take().into_iter().collect();
+        let filled = Shelf::<T> { table: table.clone(), slots };
+        self.shelves.insert(0, Labelled { number, table, shelf: Box::new(filled) });
+    }
+}
+
+impl Labelled {
+    #[inline]
+    fn shelf_of<T: Send + 'static>(&mut self, table: &AskTable) -> Option<&mut Shelf<T>> {
+        if self.number == table.number { self.shelf.downcast_mut() } else { None }
     }
 }
 
 /// A slot for an ask; `None` if the table is full.
 #[inline]
 pub(super) fn take<T: Send + 'static>(table: &AskTable) -> Option<Arc<AnswerSlot<T>>> {
-    let rested = POOL.try_with(|pool| pool.borrow_mut().shelf::<T>(table)?.slots.pop());
-    rested.ok().flatten().or_else(|| table.register(AnswerSlot::idle))
+    let rested = POOL.try_with(|pool| pool.borrow_mut().at_shelf(table, |shelf| shelf.slots.pop()));
+    rested.ok().flatten().flatten().or_else(|| table.register(AnswerSlot::idle))
 }
 
 /// Gives a slot back after its ask has ended. It rests here if nobody else has a hold on it but the table.
@@ -109,12 +120,8 @@ fn keep<T: Send + 'static>(table: &Arc<AskTable>, slot: Arc<AnswerSlot<T>>) -> O
     let mut slot = Some(slot);
     let _ = POOL.try_with(|pool| {
         let mut pool = pool.borrow_mut();
-        if let Some(shelf) = pool.shelf::<T>(table) {
-            return shelf.add(&mut slot);
-        }
-        pool.add_shelf::<T>(table);
-        if let Some(shelf) = pool.shelf::<T>(table) {
-            shelf.add(&mut slot);
+        if pool.at_shelf(table, |shelf| shelf.add(&mut slot)).is_none() {
+            pool.add_shelf(table, &mut slot);
         }
     });
     slot

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use super::slot::{AnswerSlot, Deliver, Lost};
@@ -94,14 +95,19 @@ impl<T> Reply<T> {
     }
 
     /// Gives the answer. If nobody waits for it any more it is dropped; [`Reply::try_send`] says so.
+    #[inline]
     pub fn send(self, answer: T) {
         // An asker that gave up has its error already; there is nobody left to tell.
         let _ = self.try_send(answer);
     }
 
     /// Gives the answer, or gives it back if the asker's time is up or it gave up.
+    #[inline]
     pub fn try_send(mut self, answer: T) -> Result<(), T> {
-        match self.slot.take() {
+        let slot = self.slot.take();
+        // Its drop has nothing left to do.
+        mem::forget(self);
+        match slot {
             Some(slot) => slot.answer(answer),
             None => Err(answer),
         }
@@ -114,6 +120,7 @@ impl<T> Reply<T> {
 }
 
 impl<T> Drop for Reply<T> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
             slot.lose(if DISCARDING.get() { Lost::Discarded } else { Lost::Dropped });
