@@ -18,7 +18,7 @@ mod promise;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -45,6 +45,17 @@ pub struct Knock {
     pub attempt: Option<u32>,
 }
 
+/// "I am in no cluster", and whether the one who asked may found one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vow {
+    /// Where the one who answers listens.
+    pub seed: Address,
+    /// The attempt that is answered.
+    pub attempt: u32,
+    /// Whether it has the promise.
+    pub granted: bool,
+}
+
 /// "Yes, this one": what a node needs to take part.
 #[derive(Clone, Debug)]
 pub struct Welcome {
@@ -69,7 +80,7 @@ pub enum Say {
     /// To whoever listens there.
     Knock(Address, Arc<Knock>),
     /// To the one who asked for a promise: whether it has it.
-    Promise(Uid, u32, bool),
+    Promise(Uid, Vow),
     /// To those that promised: it yielded to another.
     Release(Uid, u32),
     /// To one whose settings differ.
@@ -88,8 +99,8 @@ pub struct Seeking {
     promise: Promise,
     attempt: u32,
     attempt_ends: Timestamp,
-    /// Who promised in this attempt.
-    granted: BTreeSet<Uid>,
+    /// Which seeds promised in this attempt, and which life of each: a seed that restarts has one voice.
+    granted: BTreeMap<Address, Uid>,
     next: Timestamp,
 }
 
@@ -117,7 +128,7 @@ impl Seeking {
             promise: Promise::ToMyself,
             attempt: 0,
             attempt_ends: now,
-            granted: BTreeSet::new(),
+            granted: BTreeMap::new(),
             next: now,
             settings,
         }
@@ -181,26 +192,31 @@ impl Seeking {
         let earlier = promise::is_earlier(&knock.me, &knock.seeds, &self.me, &self.seeds);
         let until = now + 2 * self.settings.seed_timeout;
         match self.promise.asked(now, (them, attempt), earlier, until, self.flaws()) {
-            Verdict::Granted => say.push(Say::Promise(them, attempt, true)),
+            Verdict::Granted => say.push(Say::Promise(them, self.vow(attempt, true))),
             Verdict::Yielded => {
-                say.extend(self.granted.iter().map(|uid| Say::Release(*uid, self.attempt)));
+                say.extend(self.granted.values().map(|uid| Say::Release(*uid, self.attempt)));
                 self.begin_attempt(now);
-                say.push(Say::Promise(them, attempt, true));
+                say.push(Say::Promise(them, self.vow(attempt, true)));
             }
-            Verdict::Denied => say.push(Say::Promise(them, attempt, false)),
+            Verdict::Denied => say.push(Say::Promise(them, self.vow(attempt, false))),
         }
     }
 
     /// A seed answers that it is in no cluster, and whether it promises.
-    pub fn promised(&mut self, now: Timestamp, from: Uid, attempt: u32, granted: bool) -> Outcome {
-        let counts = granted && attempt == self.attempt && now < self.attempt_ends;
+    pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow) -> Outcome {
+        let current = vow.attempt == self.attempt && now < self.attempt_ends;
+        let counts = vow.granted && current && self.seeds.contains(&vow.seed);
         if counts && matches!(self.promise, Promise::ToMyself) {
-            self.granted.insert(from);
+            self.granted.insert(vow.seed, from);
             if self.is_majority() {
                 return Outcome::Founds;
             }
         }
         Outcome::Seeking
+    }
+
+    fn vow(&self, attempt: u32, granted: bool) -> Vow {
+        Vow { seed: self.me.address.clone(), attempt, granted }
     }
 
     /// The one this node promised to has yielded to another, and gives that attempt up.

@@ -36,6 +36,19 @@ struct Heard {
     at: Timestamp,
     version: Version,
     feed: bool,
+    /// Whether it was told who votes since it was last heard.
+    told: bool,
+}
+
+/// What a look at who was heard shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Those not heard for too long.
+    pub quiet: Vec<Uid>,
+    /// Those not heard for half that time: they may ask others, because they do not know who votes.
+    pub silent: Vec<Uid>,
+    /// When the next look is worth it.
+    pub next: Timestamp,
 }
 
 impl Grants {
@@ -103,7 +116,7 @@ impl Grants {
             renew.answered + UNANSWERED_MAX >= renew.seq || self.flaws.has(Flaw::DeafNodeCountsAsHeard);
         let before = self.heard.get(&from).map(|heard| heard.at);
         let at = if hears { now } else { before.unwrap_or(now) };
-        self.heard.insert(from, Heard { at, version: renew.version, feed: renew.feed });
+        self.heard.insert(from, Heard { at, version: renew.version, feed: renew.feed, told: false });
     }
 
     /// When that node was last known to hear and to be heard.
@@ -133,27 +146,31 @@ impl Grants {
         }
     }
 
-    /// The members not heard for too long, and when the next one of the others would be.
-    pub fn quiet(
-        &mut self,
-        now: Timestamp,
-        timing: &Timing,
-        me: Uid,
-        table: &Table,
-    ) -> (Vec<Uid>, Timestamp) {
-        let mut quiet = Vec::new();
-        let mut next = Timestamp::NEVER;
+    /// Looks which members have not been heard.
+    pub fn look(&mut self, now: Timestamp, timing: &Timing, me: Uid, table: &Table) -> Look {
+        let half = timing.suspect_after / 2;
+        let mut look = Look { quiet: Vec::new(), silent: Vec::new(), next: Timestamp::NEVER };
         for uid in table.members().keys().filter(|uid| **uid != me) {
-            let nothing = Heard { at: now, version: Version::ZERO, feed: false };
+            let nothing = Heard { at: now, version: Version::ZERO, feed: false, told: false };
             // From a member never heard silence counts from when this voter first looks for it.
-            let at = self.heard.entry(*uid).or_insert(nothing).at;
-            if now.since(at) >= timing.suspect_after {
-                quiet.push(*uid);
+            let heard = self.heard.entry(*uid).or_insert(nothing);
+            let silence = now.since(heard.at);
+            if silence >= timing.suspect_after {
+                look.quiet.push(*uid);
+            } else if silence >= half {
+                look.silent.extend((!heard.told).then_some(*uid));
+                heard.told = true;
+                look.next = look.next.min(heard.at + timing.suspect_after);
             } else {
-                next = next.min(at + timing.suspect_after);
+                look.next = look.next.min(heard.at + half);
             }
         }
-        (quiet, next)
+        look
+    }
+
+    /// What tells a member by which list it should ask, without having been asked.
+    pub fn news(&mut self, voters: &Voters, coordinator: Option<Uid>) -> Renewed {
+        Renewed { seq: 0, coordinator, verdict: Verdict::NewVoters(self.list(voters)) }
     }
 
     /// A connection to the node was refused: it starts the suspicion at once, and proves nothing.

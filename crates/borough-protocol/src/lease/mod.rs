@@ -10,7 +10,7 @@ mod tests;
 
 use alloc::sync::Arc;
 
-pub use self::grants::Grants;
+pub use self::grants::{Grants, Look};
 pub use self::holder::{Holder, Outcome, Standing};
 use crate::incarnation::Uid;
 use crate::version::Version;

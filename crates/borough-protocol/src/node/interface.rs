@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::feed::Feed;
-use crate::formation::{Knock, Welcome};
+use crate::formation::{Knock, Vow, Welcome};
 use crate::gossip;
 use crate::heartbeat;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
@@ -157,12 +157,7 @@ pub enum Message {
     /// "Is there a cluster? If not, may I found it?"
     Knock(Arc<Knock>),
     /// "I am in no cluster", and whether the one who asked may found one.
-    Promise {
-        /// The attempt that is answered.
-        attempt: u32,
-        /// Whether it has the promise.
-        granted: bool,
-    },
+    Promise(Vow),
     /// "I yielded to another": whoever promised for that attempt is free again.
     Release {
         /// The attempt that is given up.

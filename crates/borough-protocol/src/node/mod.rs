@@ -141,7 +141,7 @@ impl Node {
                     seeking.knocked(now, &knock, &mut say);
                     Outcome::Seeking
                 }
-                Message::Promise { attempt, granted } => seeking.promised(now, from, attempt, granted),
+                Message::Promise(vow) => seeking.promised(now, from, vow),
                 Message::Release { attempt } => {
                     seeking.released(from, attempt);
                     Outcome::Seeking
@@ -232,7 +232,7 @@ impl Machine for Node {
 fn spoken(say: Say) -> Effect {
     let (to, message) = match say {
         Say::Knock(address, knock) => (Peer::Address(address), Message::Knock(knock)),
-        Say::Promise(uid, attempt, granted) => (Peer::Node(uid), Message::Promise { attempt, granted }),
+        Say::Promise(uid, vow) => (Peer::Node(uid), Message::Promise(vow)),
         Say::Release(uid, attempt) => (Peer::Node(uid), Message::Release { attempt }),
         Say::Refused(uid, refusal) => (Peer::Node(uid), Message::Refused(refusal)),
     };

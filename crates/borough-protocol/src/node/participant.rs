@@ -225,7 +225,7 @@ impl Participant {
                 let greeting = Greeting { lives, cluster: welcome.table.cluster() };
                 return self.meet(now, from, greeting, effects);
             }
-            Message::Promise { .. } | Message::Release { .. } | Message::Refused(_) | Message::Gone => {}
+            Message::Promise(_) | Message::Release { .. } | Message::Refused(_) | Message::Gone => {}
         }
         None
     }

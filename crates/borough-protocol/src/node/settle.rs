@@ -9,7 +9,7 @@ use crate::flaws::Flaw;
 use crate::gossip::Gone;
 use crate::heartbeat::Opinion;
 use crate::incarnation::Uid;
-use crate::lease::Standing;
+use crate::lease::{Look, Standing};
 use crate::log::Log;
 use crate::machine::Effects;
 use crate::office::{Office, Scene};
@@ -55,9 +55,15 @@ impl Participant {
             return;
         }
         let timing = self.identity.settings.timing();
-        let (mut quiet, next) = self.grants.quiet(now, timing, me, &self.table);
+        let Look { mut quiet, silent, next } = self.grants.look(now, timing, me, &self.table);
         if self.holder.standing(now) == Standing::Suspended {
             quiet.clear();
+        }
+        // A member whose voters all left knows of none of those who vote now.
+        let coordinator = self.log.coordinator().map(|(uid, _)| uid);
+        for uid in silent {
+            let news = self.grants.news(self.log.voters(), coordinator);
+            effects.push(self.word(uid, Word::Renewed(news)));
         }
         let again = if quiet.is_empty() { timing.suspect_after } else { timing.renew };
         self.times.quiet = next.min(now + again);
@@ -67,7 +73,7 @@ impl Participant {
         }
         if self.office.is_some() {
             self.stirred |= changed;
-        } else if let Some((coordinator, _)) = self.log.coordinator()
+        } else if let Some(coordinator) = coordinator
             && (changed || !self.quiet.is_empty())
         {
             effects.push(self.word(coordinator, Word::Quiet(self.quiet.clone())));

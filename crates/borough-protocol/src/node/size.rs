@@ -24,7 +24,7 @@ impl Message {
     pub fn wire_size(&self) -> usize {
         let body = match self {
             Self::Knock(knock) => knock_size(knock),
-            Self::Promise { .. } => NUMBER + 1,
+            Self::Promise(vow) => vow.seed.as_str().len() + 1 + NUMBER + 1,
             Self::Release { .. } => NUMBER,
             Self::Gone => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),

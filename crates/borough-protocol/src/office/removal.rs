@@ -1,5 +1,6 @@
 //! Who is no member any more: who left, who is quiet to a quorum, whose address has a newer life, whom somebody wants gone.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::{Office, Proposals, Request, Scene, TableLog};
@@ -70,16 +71,13 @@ impl Office {
         propose.log.voters().quorum(says)
     }
 
-    /// Of two members that cannot hear each other for long the younger goes, although the voters hear both.
+    /// Of two members that cannot hear each other for long the younger goes, although no quorum of the voters calls it quiet.
     fn remove_cut_off(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
         let member = |uid: Uid| scene.table.member(uid);
-        let accusations: Vec<(Uid, Uid)> = scene
+        let accusations: BTreeSet<(Uid, Uid)> = scene
             .document
             .accusations()
             .filter(|(observer, subject)| member(*observer).is_some() && member(*subject).is_some())
-            .filter(|(observer, subject)| {
-                scene.hears(propose.now, *observer) && scene.hears(propose.now, *subject)
-            })
             .collect();
         self.cut_off.retain(|pair, _| accusations.contains(pair));
         for pair in accusations {

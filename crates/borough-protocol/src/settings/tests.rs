@@ -26,7 +26,7 @@ fn the_defaults_pass_and_have_the_timing_of_the_design() {
         *checked.timing(),
         Timing {
             lease: ms(1000),
-            renew: ms(250),
+            renew: ms(200),
             suspect_after: ms(750),
             give_up_after: ms(10_000),
             wait: Duration::from_nanos(1_662_222_223),
@@ -45,13 +45,31 @@ fn what_is_waited_for_is_rounded_up() {
     });
     let timing = Timing::derive(&settings).unwrap();
     assert_eq!(timing.lease, Duration::from_nanos(4_000_002));
-    assert_eq!(timing.renew, ms(1));
+    assert_eq!(timing.renew, Duration::from_micros(800));
     assert_eq!(timing.suspect_after, Duration::from_nanos(3_000_002), "3 000 001.5");
     // 1.001 * (4 000 002 / 0.999 + 1 000 001) = 5 009 011.013..
     assert_eq!(timing.wait, Duration::from_nanos(5_009_012));
 }
 
 proptest! {
+    /// The member's clock is slow, the voter's is fast, and the pause comes just before the next renewal.
+    #[test]
+    fn one_pause_is_no_reason_to_suspect_on_the_worst_clocks(
+        pause in 1_u64..5_000, trip in 1_u64..1_000, drift in 0_u32..500,
+    ) {
+        let settings = with(|s| {
+            s.max_pause = ms(pause);
+            s.round_trip = ms(trip);
+            s.drift_per_mille = drift;
+            s.failover_target = Duration::from_secs(1_000_000);
+        });
+        let timing = Timing::derive(&settings).unwrap();
+        let drift = u128::from(drift);
+        let silence = timing.renew.as_nanos() * 2000 * (1000 + drift)
+            + (2 * settings.max_pause.as_nanos() + settings.round_trip.as_nanos()) * (1000 - drift) * (1000 + drift);
+        prop_assert!(timing.suspect_after.as_nanos() * 2000 * (1000 - drift) >= silence);
+    }
+
     /// The old owner's clock is slow, the coordinator's is fast, and the pause comes at the very end of the lease.
     #[test]
     fn the_wait_outlasts_lease_and_pause_on_the_worst_clocks(
@@ -86,7 +104,7 @@ fn unsafe_settings_are_refused_with_setting_value_bound_and_remedy() {
         (
             |s| s.max_pause = ms(600),
             &[
-                "takes up to 4.021111112s",
+                "takes up to 4.028333335s",
                 "failover_target is 3.5s",
                 "derived from max_pause",
                 "lower max_pause (600ms)",

@@ -17,7 +17,7 @@ const DRIFT_BOUND: u32 = 500;
 pub struct Timing {
     /// How long a renewal is good for from the moment it was sent: L = 2 (P + R).
     pub lease: Duration,
-    /// How often a lease is renewed: L / 4.
+    /// How often a lease is renewed: L / 5.
     pub renew: Duration,
     /// How long a voter hears nothing of a member before it says so: 3 L / 4.
     pub suspect_after: Duration,
@@ -70,13 +70,19 @@ impl Timing {
 
     fn of(pause: u128, round_trip: u128, drift: u128) -> Self {
         let lease = 2 * (pause + round_trip);
-        let suspect_after = (3 * lease).div_ceil(4);
+        let renew = lease / 5;
+        // A member on a slow clock that stands still just before its next renewal, as a voter on a fast clock sees it:
+        // (1 + d)(renew / (1 - d) + P + R / 2) of silence are no reason to suspect anybody.
+        let fast = 1000 + drift;
+        let excused = (fast * (2000 * renew + (1000 - drift) * (2 * pause + round_trip)))
+            .div_ceil(2000 * (1000 - drift));
+        let suspect_after = (3 * lease).div_ceil(4).max(excused);
         // (1 + d)(L / (1 - d) + P) as one fraction, so that it is rounded once.
         let slow = 1000 - drift;
         let wait = ((1000 + drift) * (1000 * lease + slow * pause)).div_ceil(1000 * slow);
         Self {
             lease: duration(lease),
-            renew: duration(lease / 4),
+            renew: duration(renew),
             suspect_after: duration(suspect_after),
             give_up_after: duration(10 * lease),
             wait: duration(wait),
