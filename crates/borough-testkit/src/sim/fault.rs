@@ -1,0 +1,137 @@
+//! What can be done to a cluster. Each fault is whole in itself, its end included, so that any of them can be left out.
+
+use std::fmt;
+
+use super::cuts::SlotIndex;
+use super::moment::{MILLISECOND, Nanos};
+use super::network::Weather;
+
+/// Whom a fault strikes. Roles are looked up when it strikes; nobody is struck if nobody has the role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Whoever runs in that slot.
+    Slot(SlotIndex),
+    /// Whoever is in office; the one of the newest term, if several believe to be.
+    Coordinator,
+    /// A voter that is not in office, the first from that slot on.
+    Follower(SlotIndex),
+}
+
+/// Something bad, or at least untimely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the sentence above each variant uses the names of its fields")]
+pub enum Fault {
+    /// The process dies; another starts at its address after a while, if ever before the end of the faults.
+    Crash { whom: Target, back_after: Option<Nanos> },
+    /// The process stands still: it handles nothing, what is sent to it waits, its clock goes on.
+    Pause { whom: Target, lasts: Nanos },
+    /// Nothing passes between these slots and all others.
+    Partition { side: Vec<SlotIndex>, lasts: Nanos },
+    /// Nothing passes between these two.
+    Apart { one: Target, other: Target, lasts: Nanos },
+    /// Nothing passes from the one to the other; the way back is open.
+    OneWay { from: Target, to: Target, lasts: Nanos },
+    /// It hears nobody; everybody hears it.
+    Deaf { whom: Target, lasts: Nanos },
+    /// Nobody hears it; it hears everybody.
+    Mute { whom: Target, lasts: Nanos },
+    /// The network is bad for everybody.
+    Storm { weather: Weather, lasts: Nanos },
+    /// It is told to leave; another starts at its address after a while, if ever before the end of the faults.
+    Leave { whom: Target, back_after: Option<Nanos> },
+    /// `by` is told to have `whom` removed.
+    Down { by: Target, whom: Target },
+    /// `by` is told that a connection to `whom` was refused, which says nothing about `whom`.
+    Refused { by: Target, whom: Target },
+    /// A node starts in a slot that was empty so far.
+    Start { slot: SlotIndex },
+    /// `by` is told to shut the whole cluster down.
+    Close { by: Target },
+}
+
+impl Fault {
+    /// Whether it speaks of slots below `slots` only.
+    pub fn fits(&self, slots: usize) -> bool {
+        let fits = |target: &Target| match target {
+            Target::Slot(slot) | Target::Follower(slot) => *slot < slots,
+            Target::Coordinator => true,
+        };
+        match self {
+            Self::Crash { whom, .. }
+            | Self::Pause { whom, .. }
+            | Self::Deaf { whom, .. }
+            | Self::Mute { whom, .. }
+            | Self::Leave { whom, .. }
+            | Self::Close { by: whom } => fits(whom),
+            Self::Apart { one, other, .. } => fits(one) && fits(other),
+            Self::OneWay { from, to, .. } => fits(from) && fits(to),
+            Self::Down { by, whom } | Self::Refused { by, whom } => fits(by) && fits(whom),
+            Self::Partition { side, .. } => side.iter().all(|slot| *slot < slots) && side.len() < slots,
+            Self::Start { slot } => *slot < slots,
+            Self::Storm { .. } => true,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Slot(slot) => write!(f, "n{slot}"),
+            Self::Coordinator => f.write_str("the coordinator"),
+            Self::Follower(slot) => write!(f, "a follower from n{slot} on"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Crash { whom, back_after } => write!(f, "{whom} crashes{}", Back(*back_after)),
+            Self::Pause { whom, lasts } => write!(f, "{whom} stands still for {}", Length(*lasts)),
+            Self::Partition { side, lasts } => {
+                write!(f, "slots {side:?} are cut off from the others for {}", Length(*lasts))
+            }
+            Self::Apart { one, other, lasts } => {
+                write!(f, "{one} and {other} are cut apart for {}", Length(*lasts))
+            }
+            Self::OneWay { from, to, lasts } => {
+                write!(f, "{from} is not heard by {to} for {}", Length(*lasts))
+            }
+            Self::Deaf { whom, lasts } => write!(f, "{whom} hears nobody for {}", Length(*lasts)),
+            Self::Mute { whom, lasts } => write!(f, "{whom} is heard by nobody for {}", Length(*lasts)),
+            Self::Storm { weather, lasts } => write!(
+                f,
+                "{} of 1000 messages are lost, delays of up to {}, for {}",
+                weather.loss_per_mille,
+                Length(weather.late_max),
+                Length(*lasts)
+            ),
+            Self::Leave { whom, back_after } => write!(f, "{whom} leaves{}", Back(*back_after)),
+            Self::Down { by, whom } => write!(f, "{by} is told to remove {whom}"),
+            Self::Refused { by, whom } => write!(f, "{by} is refused a connection by {whom}"),
+            Self::Start { slot } => write!(f, "n{slot} starts"),
+            Self::Close { by } => write!(f, "{by} is told to close the cluster"),
+        }
+    }
+}
+
+/// A length as people read it.
+struct Length(Nanos);
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ms", self.0 / MILLISECOND)
+    }
+}
+
+/// When a slot is used again.
+struct Back(Option<Nanos>);
+
+impl fmt::Display for Back {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(nanos) => write!(f, ", back after {}", Length(nanos)),
+            None => f.write_str(" for good"),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The rules: one file each, with what it says and why. Each is cheap: it looks only at the node that just did something,
+//! and only at what changed.
+
+mod agreement;
+mod calm;
+mod clocks;
+mod closing;
+mod joint;
+mod lease;
+mod one_committer;
+mod one_founding;
+mod prefix;
+mod removed;
+mod resurrection;
+#[cfg(test)]
+mod samples;
+mod size;
+mod suspended;
+
+use borough_protocol::gossip::Document;
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
+use borough_protocol::machine::Machine;
+use borough_protocol::node::Event;
+use borough_protocol::office::TableLog;
+use borough_protocol::table::{Change, Cluster, Removal, Table};
+use borough_protocol::version::{Term, Version};
+
+pub(super) use self::agreement::unsettled;
+use self::calm::Calm;
+pub(super) use self::closing::unclosed;
+use self::joint::Joint;
+use self::lease::Lease;
+use self::one_committer::OneCommitter;
+use self::one_founding::OneFounding;
+use self::prefix::Prefix;
+use self::removed::Removed;
+use super::life::Life;
+use super::moment::Moment;
+use super::plan::{Mode, Plan};
+use super::rare::{Met, Rare};
+use super::violation::Violation;
+
+/// A node examines itself after one input of so many: that takes longer than all rules here together.
+const SELF_EXAMINATION: u64 = 32;
+
+/// All rules, with what each remembers of the run.
+#[derive(Debug)]
+pub(super) struct Rules {
+    prefix: Prefix,
+    one_committer: OneCommitter,
+    one_founding: OneFounding,
+    joint: Joint,
+    lease: Lease,
+    removed: Removed,
+    calm: Option<Calm>,
+    looks: u64,
+}
+
+/// What the rules remember of one life.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// The version of its table, and of its document: while they stay, there is nothing to look at.
+    table: Option<(Cluster, Version)>,
+    document: Option<(u64, usize)>,
+    /// The term it stood in office for, and the one it acted in.
+    elected: Option<Term>,
+    office: Option<(Cluster, Term)>,
+    is_suspended: bool,
+    buried: resurrection::Buried,
+    clock: clocks::Known,
+}
+
+impl Rules {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let is_calm = matches!(plan.mode, Mode::Calm | Mode::Closing);
+        Self {
+            prefix: Prefix::default(),
+            one_committer: OneCommitter::default(),
+            one_founding: OneFounding::new(plan.mode),
+            joint: Joint::default(),
+            lease: Lease::new(&plan.settings),
+            removed: Removed::default(),
+            calm: is_calm.then(Calm::default),
+            looks: 0,
+        }
+    }
+
+    /// Looks at a life that handled something.
+    pub(super) fn look(&mut self, now: Moment, life: &mut Life, met: &mut Met) -> Result<(), Violation> {
+        self.looks += 1;
+        if self.looks.is_multiple_of(SELF_EXAMINATION) {
+            life.node.assert_invariants(life.local(now));
+        }
+        let uid = life.uid();
+        let Some(table) = life.node.table() else { return Ok(()) };
+        let version = (table.cluster(), table.version());
+        if life.watch.table != Some(version) {
+            self.prefix.moves(uid, life.watch.table, table)?;
+            self.joint.moves(table)?;
+            self.removed.moves(uid, table)?;
+            life.watch.table = Some(version);
+        }
+        if let Some(log) = life.node.log() {
+            self.look_at_office(&mut life.watch, (table.cluster(), uid), log, met)?;
+        }
+        if let Some(document) = life.node.document() {
+            life.watch.look_at_document(uid, document)?;
+        }
+        Ok(())
+    }
+
+    fn look_at_office(
+        &mut self,
+        watch: &mut Watch,
+        (cluster, uid): (Cluster, Uid),
+        log: &TableLog,
+        met: &mut Met,
+    ) -> Result<(), Violation> {
+        if !log.in_office() {
+            return Ok(());
+        }
+        let term = log.term();
+        if watch.elected != Some(term) {
+            watch.elected = Some(term);
+            if log.tail().any(|change| matches!(change, Change::Remove(..))) {
+                met.count(Rare::TakeOverWithUncommittedRemoval);
+            }
+        }
+        if log.may_act() && watch.office != Some((cluster, term)) {
+            watch.office = Some((cluster, term));
+            self.one_committer.takes_office((cluster, term), uid)?;
+        }
+        Ok(())
+    }
+
+    /// Hears what a life tells its process. `running` finds a life that is not over; `others` says whether anybody lives
+    /// in another cluster than that.
+    pub(super) fn hear<'a>(
+        &mut self,
+        now: Moment,
+        (speaker, event): (Uid, &Event),
+        running: impl Fn(Uid) -> Option<&'a Life>,
+        others: impl Fn(Cluster) -> bool,
+        met: &mut Met,
+    ) -> Result<(), Violation> {
+        match event {
+            Event::Joined(cluster) => self.one_founding.joined(*cluster, others(*cluster), met),
+            Event::Removed(uid, why) => {
+                met.count(rare_removal(*why));
+                if let Some(calm) = &self.calm {
+                    calm.removed(*uid, *why, running(*uid))?;
+                }
+                // Who said goodbye had dropped everything: it is free at once.
+                if *why == Removal::Goodbye {
+                    self.lease.freed(now, *uid, running(*uid))?;
+                }
+                Ok(())
+            }
+            Event::Freed(uid) => {
+                if running(speaker)
+                    .and_then(|life| life.node.table())
+                    .is_some_and(|table| is_freed_late(table, *uid))
+                {
+                    met.count(Rare::FreedInALaterTerm);
+                }
+                self.lease.freed(now, *uid, running(*uid))
+            }
+            Event::Admitted(_)
+            | Event::Suspended
+            | Event::Resumed
+            | Event::Topology
+            | Event::Table(_)
+            | Event::Drain
+            | Event::Closing => Ok(()),
+        }
+    }
+
+    /// A life begins a turn.
+    pub(super) fn turn_begins(&self, now: Moment, life: &Life, met: &mut Met) -> Result<(), Violation> {
+        suspended::turn_begins(life)?;
+        self.lease.turn_begins(life, now, met)
+    }
+
+    /// Whether the life was removed from its cluster, as far as anybody knows.
+    pub(super) fn is_removed(&self, life: &Life) -> bool {
+        life.node.cluster().is_some_and(|cluster| self.removed.contains(cluster, life.uid()))
+    }
+}
+
+impl Watch {
+    /// Whether it was told that its lease is over, and not yet that it has one again.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
+    /// Takes note of what the life tells its process.
+    pub(super) fn hear(&mut self, event: &Event, met: &mut Met) {
+        if *event == Event::Resumed && self.is_suspended {
+            met.count(Rare::LeaseLapsedAndResumed);
+        }
+        self.is_suspended = match event {
+            Event::Suspended => true,
+            Event::Resumed => false,
+            _ => self.is_suspended,
+        };
+    }
+
+    fn look_at_document(&mut self, uid: Uid, document: &Document) -> Result<(), Violation> {
+        let version = (document.version_hash(), document.tombstone_count());
+        if self.document == Some(version) {
+            return Ok(());
+        }
+        self.document = Some(version);
+        self.buried.changes(uid, document)?;
+        self.clock.changes(uid, document)?;
+        size::changes(uid, document)
+    }
+}
+
+/// Whether a later coordinator freed it than the one that removed it.
+fn is_freed_late(table: &Table, uid: Uid) -> bool {
+    table.removed().get(&uid).is_some_and(|removed| removed.version.term < table.version().term)
+}
+
+fn rare_removal(why: Removal) -> Rare {
+    match why {
+        Removal::Quiet => Rare::RemovedQuiet,
+        Removal::Goodbye => Rare::RemovedGoodbye,
+        Removal::Replaced => Rare::RemovedReplaced,
+        Removal::Operator => Rare::RemovedOperator,
+        Removal::CutOff => Rare::RemovedCutOff,
+    }
+}

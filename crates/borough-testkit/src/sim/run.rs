@@ -1,0 +1,56 @@
+//! One run: faults under the eyes of the rules, then healing, in time.
+
+use super::moment::{MILLISECOND, Moment, Nanos};
+use super::plan::Plan;
+use super::rare::Met;
+use super::trace::Lines;
+use super::violation::Violation;
+use super::world::World;
+
+/// How often a healing cluster is asked whether it has settled.
+const GLANCE: Nanos = 250 * MILLISECOND;
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The rule that was broken, if one was.
+    pub violation: Option<Violation>,
+    /// The hash over everything that happened.
+    pub trace_hash: u64,
+    /// How many inputs the machines handled.
+    pub handled: u64,
+    /// How long healing took; the whole bound, if it did not end.
+    pub healed_after: Nanos,
+    /// The rare situations that came up.
+    pub met: Met,
+}
+
+/// Runs a plan. A machine that panics takes the caller with it: [`guarded`](super::guard::guarded) is for those who mind.
+pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
+    let mut world = World::new(plan, lines);
+    let mut healed_after = plan.heal;
+    let violation = through(plan, &mut world, &mut healed_after).err();
+    Outcome {
+        violation,
+        trace_hash: world.trace_hash(),
+        handled: world.handled(),
+        healed_after,
+        met: world.met().clone(),
+    }
+}
+
+fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(), Violation> {
+    let healing = Moment::START.after(plan.faulty);
+    world.run(plan, healing)?;
+    world.heal();
+    loop {
+        world.run(plan, world.now().after(GLANCE))?;
+        let Some((rule, missing)) = world.unfinished() else {
+            *healed_after = world.now().since(healing);
+            return Ok(());
+        };
+        if world.now().since(healing) >= plan.heal {
+            return Err(Violation::Liveness(rule, missing));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! How faults strike, and how they are taken back.
+
+use borough_protocol::flaws::Flaw;
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
+use borough_protocol::node::Command;
+use borough_protocol::table::Cluster;
+use borough_protocol::version::Term;
+
+use super::{Happening, World};
+use crate::sim::cuts::SlotIndex;
+use crate::sim::fault::{Fault, Target};
+use crate::sim::life::Life;
+use crate::sim::moment::{Nanos, SECOND};
+use crate::sim::plan::nanos;
+use crate::sim::rare::Rare;
+use crate::sim::violation::Violation;
+
+/// What a fault leaves to be taken back at its end.
+#[derive(Debug)]
+pub(super) enum Lift {
+    /// These ways are open again, and these slots can take their part.
+    Cuts { ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex> },
+    /// This slot can take its part.
+    Hurt(SlotIndex),
+    /// The storm of that number is over.
+    Storm(usize),
+}
+
+impl World {
+    /// Does what the fault says, unless nobody is there to be struck or the mode forbids it.
+    pub(super) fn strike(&mut self, number: usize, fault: &Fault) -> Result<(), Violation> {
+        if self.is_healing {
+            return Ok(());
+        }
+        let now = self.now;
+        self.trace.line(now, || format!("fault {number}: {fault}"));
+        match fault {
+            Fault::Crash { whom, back_after } => self.crash(*whom, *back_after),
+            Fault::Pause { whom, lasts } => self.pause(*whom, *lasts),
+            Fault::Partition { side, lasts } => self.partition(side, *lasts),
+            Fault::Apart { one, other, lasts } => self.cut_pair((*one, *other), true, *lasts),
+            Fault::OneWay { from, to, lasts } => self.cut_pair((*from, *to), false, *lasts),
+            Fault::Deaf { whom, lasts } => self.cut_off(*whom, |slot, other| (other, slot), *lasts),
+            Fault::Mute { whom, lasts } => self.cut_off(*whom, |slot, other| (slot, other), *lasts),
+            Fault::Storm { weather, lasts } => {
+                if self.bears_storm(*lasts) {
+                    self.network.begin_storm(number, *weather);
+                    self.queue.plan(now.after(*lasts), Happening::Lift(Lift::Storm(number)));
+                }
+            }
+            Fault::Leave { whom, back_after } => return self.leave(*whom, *back_after),
+            Fault::Down { by, whom } => return self.down(*by, *whom),
+            Fault::Refused { by, whom } => {
+                if let Some((by, uid)) = self.whom(*by).zip(self.uid_of(*whom)) {
+                    return self.command(by, Command::Refused(uid));
+                }
+            }
+            Fault::Start { slot } => return self.start(*slot, None),
+            Fault::Close { by } => return self.close(*by),
+        }
+        Ok(())
+    }
+
+    /// Takes back what a fault left.
+    pub(super) fn lift(&mut self, lift: &Lift) {
+        match lift {
+            Lift::Cuts { ways, hurt } => {
+                for slot in hurt {
+                    self.mend(*slot);
+                }
+                for (from, to) in ways {
+                    self.network.cuts.lift(*from, *to);
+                }
+            }
+            Lift::Hurt(slot) => self.mend(*slot),
+            Lift::Storm(number) => self.network.end_storm(*number),
+        }
+    }
+
+    fn mend(&mut self, slot: SlotIndex) {
+        // Healing may have mended it before.
+        self.slots[slot].hurt = self.slots[slot].hurt.saturating_sub(1);
+    }
+
+    /// No more faults: everything that is cut, paused or empty comes back.
+    pub(in crate::sim) fn heal(&mut self) {
+        self.is_healing = true;
+        self.network.heal();
+        self.trace.line(self.now, || "everything heals".to_owned());
+        for slot in 0..self.slots.len() {
+            self.slots[slot].hurt = 0;
+            if let Some(life) = &mut self.slots[slot].life {
+                if let Some(pause) = &mut life.pause {
+                    pause.until = self.now;
+                    let number = life.number;
+                    self.queue.plan(self.now, Happening::Resume { slot, life: number });
+                }
+            } else if self.slots[slot].was_used {
+                let delay = self.random.below(SECOND);
+                self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
+            }
+        }
+    }
+
+    fn crash(&mut self, whom: Target, back_after: Option<Nanos>) {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+        self.note_crash(slot);
+        let Some(life) = self.slots[slot].life.take() else { return };
+        if let Some(delay) = back_after {
+            let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());
+            self.queue.plan(self.now.after(delay), Happening::Start { slot, uid });
+        }
+    }
+
+    fn note_crash(&mut self, slot: SlotIndex) {
+        let Some(uid) = self.slots[slot].life.as_ref().map(Life::uid) else { return };
+        let lists = self.lists_in_force();
+        let Some(voters) = lists.into_iter().find(|voters| voters.is_joint() && voters.names(uid)) else {
+            return;
+        };
+        let is_leaver = !voters.next.contains(&uid);
+        self.met.count(Rare::VoterCrashedInJointPhase);
+        if is_leaver {
+            self.met.count(Rare::LeaverCrashedInJointPhase);
+        }
+        if self.coordinator() == Some(slot) {
+            self.met.count(Rare::CoordinatorCrashedInJointPhase);
+        }
+    }
+
+    fn pause(&mut self, whom: Target, lasts: Nanos) {
+        let is_short = lasts <= nanos(self.settings.max_pause);
+        let Some(slot) = self.whom(whom).filter(|slot| is_short || self.bears_loss_of(*slot)) else { return };
+        let now = self.now;
+        let Some(life) = &mut self.slots[slot].life else { return };
+        // Two short pauses that run into each other are a long one.
+        if is_short && life.pause.is_some() {
+            return;
+        }
+        if life.turn_at(now).is_some() {
+            self.met.count(Rare::PausedInATurn);
+        }
+        life.begin_pause(now, lasts);
+        let Some(pause) = life.pause else { return };
+        self.queue.plan(pause.until, Happening::Resume { slot, life: life.number });
+        if !is_short {
+            self.slots[slot].hurt += 1;
+            self.queue.plan(now.after(lasts), Happening::Lift(Lift::Hurt(slot)));
+        }
+    }
+
+    fn partition(&mut self, side: &[SlotIndex], lasts: Nanos) {
+        let rest: Vec<SlotIndex> = (0..self.slots.len()).filter(|slot| !side.contains(slot)).collect();
+        let Some(hurt) = self.bears_loss_of_one([side, &rest]).map(<[_]>::to_vec) else { return };
+        if self.running().any(|(slot, _)| !self.is_member(slot)) {
+            self.met.count(Rare::PartitionDuringJoin);
+        }
+        if self.voters_within(side) == self.voters_within(&rest) {
+            self.met.count(Rare::VotersSplitEvenly);
+        }
+        let ways = side.iter().flat_map(|one| rest.iter().flat_map(|other| [(*one, *other), (*other, *one)]));
+        self.cut(ways.collect(), hurt, lasts);
+    }
+
+    fn cut_pair(&mut self, (from, to): (Target, Target), both_ways: bool, lasts: Nanos) {
+        let Some((from, to)) = self.whom(from).zip(self.whom(to)).filter(|(from, to)| from != to) else {
+            return;
+        };
+        let Some(hurt) = self.bears_loss_of_one([&[to], &[from]]).map(<[_]>::to_vec) else { return };
+        let mut ways = vec![(from, to)];
+        if both_ways {
+            ways.push((to, from));
+        }
+        self.cut(ways, hurt, lasts);
+    }
+
+    /// Cuts the ways between one slot and all others that `way` names.
+    fn cut_off(
+        &mut self,
+        whom: Target,
+        way: impl Fn(SlotIndex, SlotIndex) -> (SlotIndex, SlotIndex),
+        lasts: Nanos,
+    ) {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+        let others = (0..self.slots.len()).filter(|other| *other != slot);
+        self.cut(others.map(|other| way(slot, other)).collect(), vec![slot], lasts);
+    }
+
+    fn cut(&mut self, ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex>, lasts: Nanos) {
+        for (from, to) in &ways {
+            self.network.cuts.cut(*from, *to);
+        }
+        for slot in &hurt {
+            self.slots[*slot].hurt += 1;
+        }
+        self.queue.plan(self.now.after(lasts), Happening::Lift(Lift::Cuts { ways, hurt }));
+    }
+
+    fn leave(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_leave_of(*slot)) else { return Ok(()) };
+        self.slots[slot].back_after = back_after;
+        if self.coordinator() == Some(slot) {
+            self.met.count(Rare::CoordinatorLeft);
+        }
+        self.command(slot, Command::Leave)
+    }
+
+    fn down(&mut self, by: Target, whom: Target) -> Result<(), Violation> {
+        let Some((by, slot)) = self.whom(by).zip(self.whom(whom)) else { return Ok(()) };
+        let Some(uid) = self.uid_of(whom).filter(|_| self.bears_loss_of(slot)) else { return Ok(()) };
+        self.command(by, Command::Down(uid))
+    }
+
+    /// Only who belongs to a cluster can have it shut down.
+    fn close(&mut self, by: Target) -> Result<(), Violation> {
+        let Some(slot) = self.whom(by).filter(|slot| self.is_member(*slot)).or(self.coordinator()) else {
+            return Ok(());
+        };
+        self.closed = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster());
+        self.command(slot, Command::CloseCluster)
+    }
+
+    /// Whether a member of a cluster runs there.
+    pub(super) fn is_member(&self, slot: SlotIndex) -> bool {
+        let is_member =
+            |life: &Life| life.node.table().is_some_and(|table| table.member(life.uid()).is_some());
+        self.slots[slot].life.as_ref().is_some_and(is_member)
+    }
+
+    /// The slot that is struck, if somebody runs there.
+    fn whom(&self, target: Target) -> Option<SlotIndex> {
+        match target {
+            Target::Slot(slot) => self.slots[slot].life.as_ref().map(|_| slot),
+            Target::Coordinator => self.coordinator(),
+            Target::Follower(first) => {
+                let slots = self.slots.len();
+                (first..first + slots).map(|slot| slot % slots).find(|slot| self.follows(*slot))
+            }
+        }
+    }
+
+    fn uid_of(&self, target: Target) -> Option<Uid> {
+        self.slots[self.whom(target)?].life.as_ref().map(Life::uid)
+    }
+
+    /// Who is in office, in the newest term of the newest cluster.
+    pub(super) fn coordinator(&self) -> Option<SlotIndex> {
+        let office = |(slot, life): (SlotIndex, &Life)| -> Option<((Cluster, Term), SlotIndex)> {
+            let log = life.node.log().filter(|log| log.in_office())?;
+            Some(((life.node.cluster()?, log.term()), slot))
+        };
+        self.running().filter_map(office).max().map(|(_, slot)| slot)
+    }
+
+    fn follows(&self, slot: SlotIndex) -> bool {
+        let votes = |life: &Life| {
+            life.node.log().is_some_and(|log| !log.in_office() && log.voters().names(life.uid()))
+        };
+        self.slots[slot].life.as_ref().is_some_and(votes)
+    }
+
+    /// The lives that run or stand still, with their slots.
+    pub(super) fn running(&self) -> impl Iterator<Item = (SlotIndex, &Life)> {
+        self.slots.iter().enumerate().filter_map(|(slot, it)| Some((slot, it.life.as_ref()?)))
+    }
+}

@@ -1,0 +1,489 @@
+//! The driver of a simulated cluster: the second one of the very machines that real nodes run.
+//!
+//! It knows true time, who runs where and who is in a turn; the machines know none of it. Everything that happens is taken
+//! from one queue, and every machine that handled something is looked at by the rules before the next thing happens.
+//!
+//! ```text
+//!            start                pause                end, crash
+//! slot empty -----> slot running <-----> slot paused   -----------> slot empty
+//! ```
+
+mod budget;
+mod faults;
+mod settled;
+mod work;
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+
+use borough_protocol::Effects;
+use borough_protocol::flaws::Flaw;
+use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::machine::Machine;
+use borough_protocol::node::{Command, Effect, End, Event, GaveUp, Input, Message, Node, Peer, Start};
+use borough_protocol::random::Random;
+use borough_protocol::settings::Checked;
+use borough_protocol::table::Cluster;
+
+use self::faults::Lift;
+use super::clock::Clock;
+use super::cuts::SlotIndex;
+use super::invariants::Rules;
+use super::life::Life;
+use super::message_kind::kind;
+use super::moment::{MILLISECOND, Moment, Nanos, SECOND};
+use super::network::{Fate, Network};
+use super::plan::{Mode, Plan};
+use super::queue::Queue;
+use super::rare::{Met, Rare};
+use super::trace::{Lines, Trace};
+use super::violation::Violation;
+
+/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
+const NUMBER_BITS: u32 = 20;
+/// What the wall clock shows when a run begins, in seconds since 2020.
+const ERA: u32 = 200_000_000;
+/// Deadlines handled at one moment after which a machine is taken to run in circles.
+const CIRCLES: u32 = 1000;
+
+/// A cluster, its network and its fate.
+#[derive(Debug)]
+pub(super) struct World {
+    now: Moment,
+    mode: Mode,
+    settings: Checked,
+    seeds: Vec<Address>,
+    slots: Vec<Slot>,
+    by_address: BTreeMap<Address, SlotIndex>,
+    /// The slot of each life there ever was.
+    births: Vec<(Uid, SlotIndex)>,
+    queue: Queue<Happening>,
+    network: Network,
+    rules: Rules,
+    trace: Trace,
+    met: Met,
+    /// Chance for starts, turns and everything else that is not the network's.
+    random: Random,
+    effects: Effects<Effect>,
+    handled: u64,
+    is_healing: bool,
+    /// The cluster that somebody was told to shut down.
+    closed: Option<Cluster>,
+    circles: u32,
+    circles_at: Moment,
+}
+
+/// An address.
+#[derive(Debug)]
+struct Slot {
+    address: Address,
+    life: Option<Life>,
+    /// How many faults keep it from taking its part.
+    hurt: u32,
+    /// Whether it ever ran: those that did are all to run in the end.
+    was_used: bool,
+    /// Whether the last life here gave itself up.
+    gave_up: bool,
+    /// When a node that leaves is followed by another.
+    back_after: Option<Nanos>,
+}
+
+/// Something that happens at its moment.
+#[derive(Debug)]
+enum Happening {
+    Start { slot: SlotIndex, uid: Option<Uid> },
+    Arrival { from: Uid, slot: SlotIndex, life: Option<Uid>, message: Message },
+    Wake { slot: SlotIndex, number: u32, life: usize },
+    Resume { slot: SlotIndex, life: usize },
+    Work { slot: SlotIndex, life: usize },
+    Drained { slot: SlotIndex, life: usize },
+    Fault { place: usize },
+    Lift(Lift),
+}
+
+impl World {
+    /// The world of that plan, before anything happened in it.
+    pub(super) fn new(plan: &Plan, lines: Option<Lines>) -> Self {
+        let mut random = Random::seeded(plan.seed ^ 0x0BAD_5EED);
+        let slots: Vec<Slot> = (0..plan.slots).map(Slot::new).collect();
+        let by_address = slots.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
+        let mut world = Self {
+            now: Moment::START,
+            mode: plan.mode,
+            seeds: slots.iter().take(plan.nodes).map(|slot| slot.address.clone()).collect(),
+            slots,
+            by_address,
+            births: Vec::new(),
+            queue: Queue::default(),
+            network: Network::new(plan.slots, plan.weather, random.fork()),
+            rules: Rules::new(plan),
+            trace: Trace::new(plan.seed, lines),
+            met: Met::default(),
+            random,
+            effects: Effects::default(),
+            handled: 0,
+            is_healing: false,
+            closed: None,
+            circles: 0,
+            circles_at: Moment::START,
+            settings: plan.settings.clone(),
+        };
+        for (slot, at) in plan.starts.iter().enumerate() {
+            world.queue.plan(*at, Happening::Start { slot, uid: None });
+        }
+        for (place, (_, at, _)) in plan.faults.iter().enumerate() {
+            world.queue.plan(*at, Happening::Fault { place });
+        }
+        world
+    }
+
+    /// Lets happen what happens until then.
+    pub(super) fn run(&mut self, plan: &Plan, until: Moment) -> Result<(), Violation> {
+        while let Some((at, happening)) = self.queue.take(until) {
+            self.now = at;
+            self.happen(plan, happening)?;
+        }
+        self.now = until;
+        Ok(())
+    }
+
+    /// What time it is.
+    pub(super) fn now(&self) -> Moment {
+        self.now
+    }
+
+    /// How many inputs the machines handled.
+    pub(super) fn handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// The hash over everything that happened.
+    pub(super) fn trace_hash(&self) -> u64 {
+        self.trace.hash()
+    }
+
+    /// The rare situations that came up.
+    pub(super) fn met(&self) -> &Met {
+        &self.met
+    }
+
+    fn happen(&mut self, plan: &Plan, happening: Happening) -> Result<(), Violation> {
+        match happening {
+            Happening::Arrival { from, slot, life, message } => self.arrive(from, slot, life, message),
+            Happening::Wake { slot, number, life } => self.wake(slot, number, life),
+            Happening::Work { slot, life } => self.work(slot, life),
+            Happening::Start { slot, uid } => self.start(slot, uid),
+            Happening::Resume { slot, life } => self.resume(slot, life),
+            Happening::Drained { slot, life } => self.drained(slot, life),
+            Happening::Fault { place } => {
+                let (number, _, fault) = &plan.faults[place];
+                self.strike(*number, fault)
+            }
+            Happening::Lift(lift) => {
+                self.lift(&lift);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, slot: SlotIndex, uid: Option<Uid>) -> Result<(), Violation> {
+        if self.slots[slot].life.is_some() {
+            return Ok(());
+        }
+        let uid = uid.unwrap_or_else(|| self.draw_uid(slot));
+        let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
+        let address = self.slots[slot].address.clone();
+        let start = Start {
+            facts: facts(&address),
+            me: Incarnation { address, uid },
+            seeds: self.seeds.clone(),
+            settings: self.settings.clone(),
+            era: self.wall_clock(),
+            seed: self.random.next_u64(),
+        };
+        self.trace.note([self.now.nanos(), uid.get()]);
+        self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
+        let node = Node::new(clock.show(self.now), start, &mut self.effects);
+        let number = number_of(uid);
+        self.slots[slot].life = Some(Life::new(number, node, clock));
+        self.slots[slot].was_used = true;
+        self.plan_work(slot);
+        self.settle(slot)
+    }
+
+    /// A uid by chance, whose low bits lead back to the life without a search.
+    fn draw_uid(&mut self, slot: SlotIndex) -> Uid {
+        let number = self.births.len() as u64;
+        // The highest bit keeps it from being 0, and the order among uids is that of the drawn bits.
+        let drawn = (self.random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
+        let uid = Uid::new(drawn | number).expect("a number with its highest bit set is not 0");
+        self.births.push((uid, slot));
+        uid
+    }
+
+    /// Seconds since 2020, as a restarted process reads them.
+    fn wall_clock(&self) -> u32 {
+        if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
+            return 1;
+        }
+        ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default()
+    }
+
+    fn arrive(
+        &mut self,
+        from: Uid,
+        slot: SlotIndex,
+        life: Option<Uid>,
+        message: Message,
+    ) -> Result<(), Violation> {
+        let Some(receiver) = &self.slots[slot].life else { return Ok(()) };
+        let uid = receiver.uid();
+        if life.is_some_and(|life| life != uid)
+            || self.network.cuts.is_cut(self.births[number_of(from)].1, slot)
+        {
+            return Ok(());
+        }
+        self.trace.note([self.now.nanos(), from.get(), uid.get(), kind(&message)]);
+        self.give(slot, Input::Message { from, message })
+    }
+
+    /// Gives an input to the life in that slot, now or once it goes on.
+    fn give(&mut self, slot: SlotIndex, input: Input) -> Result<(), Violation> {
+        match &mut self.slots[slot].life {
+            Some(life) if life.pause.is_some() => {
+                life.backlog.push_back(input);
+                Ok(())
+            }
+            Some(_) => self.handle(slot, input),
+            None => Ok(()),
+        }
+    }
+
+    fn handle(&mut self, slot: SlotIndex, input: Input) -> Result<(), Violation> {
+        let Some(life) = &mut self.slots[slot].life else { return Ok(()) };
+        self.handled += 1;
+        let local = life.local(self.now);
+        self.trace.line(self.now, || format!("n{slot} {} {}", life.uid(), shown(&input)));
+        if let Input::Message { from, .. } = &input
+            && life.node.table().is_some_and(|table| table.is_removed(*from))
+        {
+            self.met.count(Rare::HeardFromRemoved);
+        }
+        life.node.handle(local, input, &mut self.effects);
+        self.settle(slot)
+    }
+
+    /// Looks at what the life has become, does what it wants and plans when to wake it.
+    fn settle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        if let Some(life) = &mut self.slots[slot].life {
+            self.rules.look(self.now, life, &mut self.met)?;
+        }
+        let mut effects = mem::take(&mut self.effects);
+        let outcome = effects.drain().try_for_each(|effect| self.perform(slot, effect));
+        self.effects = effects;
+        outcome?;
+        self.plan_wake(slot);
+        Ok(())
+    }
+
+    fn perform(&mut self, slot: SlotIndex, effect: Effect) -> Result<(), Violation> {
+        let Some(life) = &self.slots[slot].life else {
+            return Err(Violation::Safety("suspended", format!("n{slot} wanted {effect:?} after its end")));
+        };
+        let uid = life.uid();
+        match effect {
+            Effect::Send { to, message } => self.send(slot, uid, &to, message),
+            // What a removed node sent before is still on its way: the machine has to refuse it by itself.
+            Effect::Close(_) => {}
+            Effect::Publish(event) => self.publish(slot, &event)?,
+            Effect::End(end) => self.end(slot, &end),
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, slot: SlotIndex, from: Uid, to: &Peer, message: Message) {
+        let (to_slot, life) = match to {
+            Peer::Node(uid) => match self.births.get(number_of(*uid)) {
+                Some((known, slot)) if known == uid => (*slot, Some(*uid)),
+                _ => return,
+            },
+            Peer::Address(address) => match self.by_address.get(address) {
+                Some(slot) => (*slot, None),
+                None => return,
+            },
+        };
+        let mut plan = |delay: Nanos, message| {
+            let arrival = Happening::Arrival { from, slot: to_slot, life, message };
+            self.queue.plan(self.now.after(delay), arrival);
+        };
+        match self.network.fate(slot, to_slot) {
+            Fate::Lost => {}
+            Fate::Arrives(delay) => plan(delay, message),
+            Fate::ArrivesTwice(delay, again) => {
+                plan(delay, message.clone());
+                plan(again, message);
+            }
+        }
+    }
+
+    fn publish(&mut self, slot: SlotIndex, event: &Event) -> Result<(), Violation> {
+        let Some(life) = &mut self.slots[slot].life else { return Ok(()) };
+        let uid = life.uid();
+        self.trace.line(self.now, || format!("n{slot} {uid} says {event:?}"));
+        life.watch.hear(event, &mut self.met);
+        match event {
+            Event::Drain => self.plan_drained(slot),
+            Event::Closing => life.is_drained = true,
+            Event::Admitted(_) if self.slots[slot].gave_up => {
+                self.slots[slot].gave_up = false;
+                self.met.count(Rare::GaveUpAndReturned);
+            }
+            _ => {}
+        }
+        let running = |whom: Uid| {
+            let (_, slot) = self.births.get(number_of(whom))?;
+            self.slots[*slot].life.as_ref().filter(|life| life.uid() == whom)
+        };
+        let others = |cluster: Cluster| {
+            let clusters = self.slots.iter().filter_map(|slot| slot.life.as_ref()?.node.cluster());
+            clusters.into_iter().any(|other| other != cluster)
+        };
+        self.rules.hear(self.now, (uid, event), running, others, &mut self.met)
+    }
+
+    fn end(&mut self, slot: SlotIndex, end: &End) {
+        self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
+        self.slots[slot].life = None;
+        self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
+        let back_after = match end {
+            End::GaveUp(why) => {
+                match why {
+                    GaveUp::Removed => self.met.count(Rare::GaveUpRemoved),
+                    GaveUp::Suspended => self.met.count(Rare::GaveUpSuspended),
+                    GaveUp::Forsaken => self.met.count(Rare::GaveUpForsaken),
+                    GaveUp::Overtaken(_) => self.met.count(Rare::GaveUpOvertaken),
+                    GaveUp::DownAll => {}
+                }
+                Some(self.random.between(10 * MILLISECOND, 500 * MILLISECOND))
+            }
+            End::Left | End::Refused(_) => self.slots[slot].back_after.take(),
+            End::Closed => {
+                self.met.count(Rare::ClusterClosed);
+                self.slots[slot].was_used = false;
+                None
+            }
+        };
+        // Once everything heals, every slot is to run.
+        let back_after = back_after.or((self.is_healing && *end != End::Closed).then_some(SECOND));
+        if let Some(delay) = back_after {
+            self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
+        }
+    }
+
+    fn wake(&mut self, slot: SlotIndex, number: u32, life: usize) -> Result<(), Violation> {
+        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        if !it.take_wake(number) || it.pause.is_some() {
+            return Ok(());
+        }
+        self.wake_if_due(slot)
+    }
+
+    /// Deadlines may have moved on since the wake was planned: then another one is.
+    fn wake_if_due(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        if !life.is_due(self.now) {
+            self.plan_wake(slot);
+            return Ok(());
+        }
+        self.trace.note([self.now.nanos(), life.uid().get()]);
+        self.count_circle(slot)?;
+        self.handle(slot, Input::Deadline)
+    }
+
+    fn plan_wake(&mut self, slot: SlotIndex) {
+        if let Some(life) = &mut self.slots[slot].life
+            && let Some((at, number)) = life.plan_wake(self.now)
+        {
+            self.queue.plan(at, Happening::Wake { slot, number, life: life.number });
+        }
+    }
+
+    /// A machine whose deadline never moves on would stop true time.
+    fn count_circle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        if self.circles_at != self.now {
+            (self.circles, self.circles_at) = (0, self.now);
+        }
+        self.circles += 1;
+        if self.circles > CIRCLES {
+            return Err(Violation::Liveness("circles", format!("n{slot}'s deadline stays in the past")));
+        }
+        Ok(())
+    }
+
+    /// The process goes on: everything that waited for it is there at once, and its clock may have passed its deadline.
+    fn resume(&mut self, slot: SlotIndex, life: usize) -> Result<(), Violation> {
+        let now = self.now;
+        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        let Some(pause) = it.pause.filter(|pause| pause.until <= now) else { return Ok(()) };
+        it.pause = None;
+        if self.rules.is_removed(it) {
+            self.met.count(Rare::PausedUntilRemoved);
+        }
+        if self.settings.flaws.has(Flaw::ClockStopsInPause) {
+            it.clock.lose(now.since(pause.since));
+        }
+        let backlog = mem::take(&mut it.backlog);
+        self.trace.line(now, || format!("n{slot} goes on"));
+        if self.random.per_mille(500) {
+            self.wake_if_due(slot)?;
+        }
+        for input in backlog {
+            // The life may end in the middle of its backlog.
+            if self.slots[slot].life.as_ref().is_some_and(|it| it.number == life) {
+                self.handle(slot, input)?;
+            }
+        }
+        self.wake_if_due(slot)
+    }
+
+    fn command(&mut self, slot: SlotIndex, command: Command) -> Result<(), Violation> {
+        self.give(slot, Input::Command(command))
+    }
+}
+
+impl Slot {
+    fn new(slot: SlotIndex) -> Self {
+        Self {
+            // Of one width, so that the order of addresses is the order of slots.
+            address: Address::new(format!("n{slot:04}:1")),
+            life: None,
+            hurt: 0,
+            was_used: false,
+            gave_up: false,
+            back_after: None,
+        }
+    }
+}
+
+/// Which life of the run a uid is of.
+fn number_of(uid: Uid) -> usize {
+    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
+}
+
+fn facts(address: &Address) -> Facts {
+    Facts {
+        id: NodeId::new(address.as_str()),
+        roles: Arc::new([]),
+        app_version: Arc::from(""),
+        zone: Arc::from(""),
+    }
+}
+
+fn shown(input: &Input) -> String {
+    match input {
+        Input::Message { from, message } => format!("<- {from} {message:?}"),
+        Input::Command(command) => format!("is told {command:?}"),
+        Input::Deadline => "wakes".to_owned(),
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether the cluster is as it should be when nothing is wrong any more.
+
+use super::World;
+use crate::sim::invariants;
+use crate::sim::life::Life;
+
+impl World {
+    /// What keeps the cluster from being as it should be, and the rule that says so; none if nothing does.
+    pub(in crate::sim) fn unfinished(&self) -> Option<(&'static str, String)> {
+        match self.closed {
+            Some(cluster) => Some(("closing", invariants::unclosed(cluster, &self.lives())?)),
+            None => Some(("agreement", self.unsettled()?)),
+        }
+    }
+
+    fn unsettled(&self) -> Option<String> {
+        let empty = self.slots.iter().position(|slot| slot.was_used && slot.life.is_none());
+        if let Some(slot) = empty {
+            return Some(format!("nobody runs in slot {slot}"));
+        }
+        invariants::unsettled(self.now, &self.lives(), &self.settings)
+    }
+
+    fn lives(&self) -> Vec<&Life> {
+        self.running().map(|(_, life)| life).collect()
+    }
+}
