@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks on them")]
 
 mod msrv;
+mod sim;
 mod tidy;
 mod tree;
 mod verify;
@@ -14,12 +15,13 @@ use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
-  verify   formatting, lints, documentation, tests, house rules, oldest toolchain
-  tidy     the house rules alone";
+  verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
+  tidy     the house rules alone
+  sim      the cluster simulator: `cargo xtask sim --help` says how";
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
@@ -27,13 +29,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
+fn run() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["verify"] => verify::run(&workspace_root()?),
-        ["tidy"] => tidy::run(&workspace_root()?),
+        ["verify"] => verify::run(&workspace_root()?)?,
+        ["tidy"] => tidy::run(&workspace_root()?)?,
+        // What the simulator found is in its exit code.
+        ["sim", ref arguments @ ..] => return sim::run(&workspace_root()?, arguments),
         _ => bail!("{USAGE}"),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The folder above this crate, as cargo names it at run time: a path fixed at compile time would be

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{msrv, tidy};
+use crate::{msrv, sim, tidy};
 
 /// A check that is one run of cargo.
 struct Step {
@@ -38,6 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         timed(step.name, &step.command_line(), || step.run(root))?;
     }
     timed("tidy", "cargo xtask tidy", || tidy::run(root))?;
+    timed("simulation", &format!("cargo xtask sim {}", sim::SMOKE.join(" ")), || sim::smoke(root))?;
     timed("msrv", msrv::COMMAND, || msrv::run(root))?;
     println!("verify: every step is done, none failed");
     Ok(())
