@@ -59,6 +59,8 @@ pub struct Holder {
     pending: VecDeque<Pending>,
     lease_end: Timestamp,
     answers: BTreeMap<Uid, Answer>,
+    /// The last renewal before each voter was first asked: what came before it cannot have gone unanswered.
+    asked_since: BTreeMap<Uid, u64>,
     coordinator: Option<Uid>,
     feeder: Option<Uid>,
     next: Timestamp,
@@ -95,6 +97,7 @@ impl Holder {
             pending: VecDeque::new(),
             lease_end: Timestamp::ZERO,
             answers: BTreeMap::new(),
+            asked_since: BTreeMap::new(),
             coordinator: None,
             feeder: None,
             next: now,
@@ -120,6 +123,7 @@ impl Holder {
 
     fn go_by(&mut self, now: Timestamp, voters: Arc<Voters>) {
         self.answers.retain(|uid, _| voters.names(*uid));
+        self.asked_since.retain(|uid, _| voters.names(*uid));
         self.voters = voters;
         self.next = now;
     }
@@ -156,11 +160,12 @@ impl Holder {
             acked: Vec::new(),
         });
         for voter in self.voters.all() {
+            let since = *self.asked_since.entry(voter).or_insert(self.seq - 1);
             let renew = Renew {
                 admission: self.admission,
                 voters: self.voters.id,
                 seq: self.seq,
-                answered: self.answers.get(&voter).map_or(0, |answer| answer.seq),
+                answered: self.answers.get(&voter).map_or(0, |answer| answer.seq).max(since),
                 version,
                 feed: !has_log && self.feeder == Some(voter),
             };
@@ -211,7 +216,7 @@ impl Holder {
         self.answers.insert(from, Answer { seq, at: now, voters });
     }
 
-    /// Goes by the list that a quorum of its own voters goes by; without one, by the newest.
+    /// Goes by the newest list that a quorum of its own voters goes by; without one, by the newest.
     fn weigh_lists(&mut self, now: Timestamp, timing: &Timing) -> Outcome {
         let fresh = |answer: &&Answer| now.since(answer.at) < timing.suspect_after;
         let goes_by = |voter: Uid, list: &Voters| {
@@ -221,7 +226,9 @@ impl Holder {
             let fresh = self.answers.values().filter(fresh).map(|answer| &answer.voters);
             fresh.filter(|list| list.id >= self.committed)
         };
-        let agreed = lists().find(|list| list.quorum(|voter| goes_by(voter, list)));
+        // Two lists can have theirs at once for a moment: the last word of one who votes no more is still fresh.
+        let agreed =
+            lists().filter(|list| list.quorum(|voter| goes_by(voter, list))).max_by_key(|list| list.id);
         let Some(best) = agreed.or_else(|| lists().max_by_key(|list| list.id)) else { return Outcome::Noted };
         let better = if agreed.is_some() { best.id != self.voters.id } else { best.id > self.voters.id };
         if !better {
