@@ -25,6 +25,8 @@ pub(super) struct Life {
     /// What arrived while it stood still, in order.
     pub(super) backlog: VecDeque<Input>,
     pub(super) turn: Option<Turn>,
+    /// It was told to leave.
+    pub(super) is_leaving: bool,
     /// Nothing lives here any more, or ever will again in this life: it runs no turns.
     pub(super) is_drained: bool,
     /// The wake that is planned; an earlier one that was replaced finds another number here.
@@ -56,6 +58,7 @@ impl Life {
             pause: None,
             backlog: VecDeque::new(),
             turn: None,
+            is_leaving: false,
             is_drained: false,
             wake: None,
             wakes: 0,

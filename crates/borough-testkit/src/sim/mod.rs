@@ -23,6 +23,7 @@ pub mod planted;
 mod queue;
 pub mod rare;
 mod run;
+mod slots;
 mod trace;
 mod violation;
 mod world;

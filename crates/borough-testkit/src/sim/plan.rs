@@ -297,13 +297,23 @@ impl Draw<'_> {
     fn storm(&mut self) -> Weather {
         let delay_min = self.random.between(MILLISECOND, 20 * MILLISECOND);
         let delay_max = self.random.between(delay_min, 300 * MILLISECOND);
-        Weather {
+        let storm = Weather {
             delay_min,
             delay_max,
             late_per_mille: self.random.below(100),
             late_max: self.random.between(delay_max, 3 * SECOND),
             loss_per_mille: self.random.below(400),
             twice_per_mille: self.random.below(100),
+        };
+        if self.mode == Mode::Wild {
+            return storm;
+        }
+        // One that leases outlive, mostly: those who lose theirs must not be a majority.
+        Weather {
+            delay_max: delay_max.min(60 * MILLISECOND),
+            late_max: storm.late_max.min(SECOND),
+            loss_per_mille: storm.loss_per_mille / 5,
+            ..storm
         }
     }
 }

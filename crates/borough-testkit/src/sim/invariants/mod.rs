@@ -39,6 +39,7 @@ use super::life::Life;
 use super::moment::Moment;
 use super::plan::{Mode, Plan};
 use super::rare::{Met, Rare};
+use super::slots::Slots;
 use super::violation::Violation;
 
 /// A node examines itself after one input of so many: that takes longer than all rules here together.
@@ -134,37 +135,35 @@ impl Rules {
         Ok(())
     }
 
-    /// Hears what a life tells its process. `running` finds a life that is not over; `others` says whether anybody lives
-    /// in another cluster than that.
-    pub(super) fn hear<'a>(
+    /// Hears what a life tells its process.
+    pub(super) fn hear(
         &mut self,
         now: Moment,
         (speaker, event): (Uid, &Event),
-        running: impl Fn(Uid) -> Option<&'a Life>,
-        others: impl Fn(Cluster) -> bool,
+        slots: &Slots,
         met: &mut Met,
     ) -> Result<(), Violation> {
         match event {
-            Event::Joined(cluster) => self.one_founding.joined(*cluster, others(*cluster), met),
+            Event::Joined(cluster) => {
+                self.one_founding.joined(*cluster, slots.has_other_cluster(*cluster), met)
+            }
             Event::Removed(uid, why) => {
                 met.count(rare_removal(*why));
                 if let Some(calm) = &self.calm {
-                    calm.removed(*uid, *why, running(*uid))?;
+                    calm.removed(*uid, *why, slots.life(*uid))?;
                 }
                 // Who said goodbye had dropped everything: it is free at once.
                 if *why == Removal::Goodbye {
-                    self.lease.freed(now, *uid, running(*uid))?;
+                    self.lease.freed(now, *uid, slots.life(*uid))?;
                 }
                 Ok(())
             }
             Event::Freed(uid) => {
-                if running(speaker)
-                    .and_then(|life| life.node.table())
-                    .is_some_and(|table| is_freed_late(table, *uid))
-                {
+                let table = slots.life(speaker).and_then(|life| life.node.table());
+                if table.is_some_and(|table| is_freed_late(table, *uid)) {
                     met.count(Rare::FreedInALaterTerm);
                 }
-                self.lease.freed(now, *uid, running(*uid))
+                self.lease.freed(now, *uid, slots.life(*uid))
             }
             Event::Admitted(_)
             | Event::Suspended

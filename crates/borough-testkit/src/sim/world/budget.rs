@@ -5,11 +5,11 @@
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
-use borough_protocol::table::{Cluster, State};
+use borough_protocol::table::Cluster;
 use borough_protocol::version::Version;
 use borough_protocol::voters::Voters;
 
-use super::{World, number_of};
+use super::World;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::{Nanos, SECOND};
@@ -34,14 +34,33 @@ impl World {
         self.mode == Mode::Wild || lasts <= STORM_MAX
     }
 
-    /// Whether somebody is left to go on when that slot leaves: the last one to leave takes the cluster with it.
+    /// Whether the cluster goes on when that slot leaves. The last one to leave takes it along, and a leave that comes while
+    /// others are hurt is as bad as a loss.
     pub(super) fn bears_leave_of(&self, slot: SlotIndex) -> bool {
-        let stays = |(other, life): (SlotIndex, &Life)| {
-            let table = life.node.table();
-            let state = table.and_then(|table| table.member(life.uid())).map(|member| member.state);
-            other != slot && self.slots[other].hurt == 0 && !life.is_drained && state == Some(State::Active)
-        };
-        self.mode == Mode::Wild || self.keeps_seeds(&[slot]) && self.running().any(stays)
+        let others = || self.slots.running().filter(|(other, _)| *other != slot);
+        let all_are_well = || others().all(|(other, _)| self.takes_part(other));
+        self.mode == Mode::Wild
+            || self.keeps_seeds(&[slot])
+                && others().count() > 0
+                && (all_are_well() || self.bears_loss_of(slot))
+    }
+
+    /// How many of the newest voters are in these slots.
+    pub(super) fn voters_within(&self, slots: &[SlotIndex]) -> usize {
+        let Some(voters) = self.lists_in_force().into_iter().max_by_key(|voters| voters.id) else { return 0 };
+        let within = |uid: &Uid| self.slots.slot_of(*uid).is_some_and(|slot| slots.contains(&slot));
+        voters.all().filter(within).count()
+    }
+
+    /// The lists by which a quorum may be counted now.
+    pub(super) fn lists_in_force(&self) -> Vec<&Voters> {
+        let tables = self.slots.running().filter_map(|(_, life)| life.node.table());
+        let newest: Option<(Cluster, Version)> =
+            tables.map(|table| (table.cluster(), table.voters().id)).max();
+        let Some((cluster, id)) = newest else { return Vec::new() };
+        let of_cluster = self.slots.running().filter(|(_, life)| life.node.cluster() == Some(cluster));
+        let lists = of_cluster.filter_map(|(_, life)| life.node.log()).map(Log::voters);
+        lists.filter(|voters| voters.id >= id).collect()
     }
 
     fn bears_loss_of_all(&self, lost: &[SlotIndex]) -> bool {
@@ -49,44 +68,26 @@ impl World {
             return true;
         }
         let is_left = |uid: Uid| {
-            self.births.get(number_of(uid)).is_some_and(|(_, slot)| {
-                let it = &self.slots[*slot];
-                it.hurt == 0 && !lost.contains(slot) && it.life.as_ref().is_some_and(|life| life.uid() == uid)
-            })
+            let slot = self.slots.slot_of(uid).filter(|slot| !lost.contains(slot));
+            slot.is_some_and(|slot| self.slots.life(uid).is_some() && self.takes_part(slot))
         };
         let lists = self.lists_in_force();
         // While a cluster forms, whoever may be founding it is needed.
         !lists.is_empty() && self.keeps_seeds(lost) && lists.into_iter().all(|voters| voters.quorum(is_left))
     }
 
-    /// Whether enough seeds stay members without those lost: a majority that is in no cluster founds another one, rightly so.
+    /// Whether enough seeds stay members without those lost: a majority that is in no cluster founds another, rightly so.
     fn keeps_seeds(&self, lost: &[SlotIndex]) -> bool {
         let seeds = self.seeds.len();
-        let stays =
-            |slot: &SlotIndex| self.slots[*slot].hurt == 0 && !lost.contains(slot) && self.is_member(*slot);
-        (0..seeds).filter(stays).count() >= seeds.div_ceil(2)
+        let staying = (0..seeds).filter(|slot| !lost.contains(slot) && self.takes_part(*slot)).count();
+        staying >= seeds.div_ceil(2)
     }
 
-    /// How many of the newest voters are in these slots.
-    pub(super) fn voters_within(&self, slots: &[SlotIndex]) -> usize {
-        let Some(voters) = self.lists_in_force().into_iter().max_by_key(|voters| voters.id) else { return 0 };
-        let within = |uid: Uid| self.births.get(number_of(uid)).is_some_and(|(_, slot)| slots.contains(slot));
-        voters.all().filter(|uid| within(*uid)).count()
-    }
-
-    /// The lists by which a quorum may be counted now.
-    pub(super) fn lists_in_force(&self) -> Vec<&Voters> {
-        let newest: Option<(Cluster, Version)> = self
-            .running()
-            .filter_map(|(_, life)| life.node.table())
-            .map(|table| (table.cluster(), table.voters().id))
-            .max();
-        let Some((cluster, id)) = newest else { return Vec::new() };
-        let of_cluster = self.running().filter(|(_, life)| life.node.cluster() == Some(cluster));
-        of_cluster
-            .filter_map(|(_, life)| life.node.log())
-            .map(Log::voters)
-            .filter(|voters| voters.id >= id)
-            .collect()
+    /// Whether a member runs there that stays, and that no fault keeps from taking its part.
+    fn takes_part(&self, slot: SlotIndex) -> bool {
+        let stays = |life: &Life| !life.is_leaving;
+        self.slots[slot].hurt == 0
+            && self.slots.is_member(slot)
+            && self.slots[slot].life.as_ref().is_some_and(stays)
     }
 }

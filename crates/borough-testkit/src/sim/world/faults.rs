@@ -153,7 +153,7 @@ impl World {
     fn partition(&mut self, side: &[SlotIndex], lasts: Nanos) {
         let rest: Vec<SlotIndex> = (0..self.slots.len()).filter(|slot| !side.contains(slot)).collect();
         let Some(hurt) = self.bears_loss_of_one([side, &rest]).map(<[_]>::to_vec) else { return };
-        if self.running().any(|(slot, _)| !self.is_member(slot)) {
+        if self.slots.running().any(|(slot, _)| !self.slots.is_member(slot)) {
             self.met.count(Rare::PartitionDuringJoin);
         }
         if self.voters_within(side) == self.voters_within(&rest) {
@@ -200,6 +200,9 @@ impl World {
     fn leave(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_leave_of(*slot)) else { return Ok(()) };
         self.slots[slot].back_after = back_after;
+        if let Some(life) = &mut self.slots[slot].life {
+            life.is_leaving = true;
+        }
         if self.coordinator() == Some(slot) {
             self.met.count(Rare::CoordinatorLeft);
         }
@@ -214,18 +217,12 @@ impl World {
 
     /// Only who belongs to a cluster can have it shut down.
     fn close(&mut self, by: Target) -> Result<(), Violation> {
-        let Some(slot) = self.whom(by).filter(|slot| self.is_member(*slot)).or(self.coordinator()) else {
+        let Some(slot) = self.whom(by).filter(|slot| self.slots.is_member(*slot)).or(self.coordinator())
+        else {
             return Ok(());
         };
         self.closed = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster());
         self.command(slot, Command::CloseCluster)
-    }
-
-    /// Whether a member of a cluster runs there.
-    pub(super) fn is_member(&self, slot: SlotIndex) -> bool {
-        let is_member =
-            |life: &Life| life.node.table().is_some_and(|table| table.member(life.uid()).is_some());
-        self.slots[slot].life.as_ref().is_some_and(is_member)
     }
 
     /// The slot that is struck, if somebody runs there.
@@ -250,7 +247,7 @@ impl World {
             let log = life.node.log().filter(|log| log.in_office())?;
             Some(((life.node.cluster()?, log.term()), slot))
         };
-        self.running().filter_map(office).max().map(|(_, slot)| slot)
+        self.slots.running().filter_map(office).max().map(|(_, slot)| slot)
     }
 
     fn follows(&self, slot: SlotIndex) -> bool {
@@ -258,10 +255,5 @@ impl World {
             life.node.log().is_some_and(|log| !log.in_office() && log.voters().names(life.uid()))
         };
         self.slots[slot].life.as_ref().is_some_and(votes)
-    }
-
-    /// The lives that run or stand still, with their slots.
-    pub(super) fn running(&self) -> impl Iterator<Item = (SlotIndex, &Life)> {
-        self.slots.iter().enumerate().filter_map(|(slot, it)| Some((slot, it.life.as_ref()?)))
     }
 }

@@ -13,7 +13,6 @@ mod faults;
 mod settled;
 mod work;
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
@@ -37,11 +36,10 @@ use super::network::{Fate, Network};
 use super::plan::{Mode, Plan};
 use super::queue::Queue;
 use super::rare::{Met, Rare};
+use super::slots::{Slots, number_of};
 use super::trace::{Lines, Trace};
 use super::violation::Violation;
 
-/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
-const NUMBER_BITS: u32 = 20;
 /// What the wall clock shows when a run begins, in seconds since 2020.
 const ERA: u32 = 200_000_000;
 /// Deadlines handled at one moment after which a machine is taken to run in circles.
@@ -54,10 +52,7 @@ pub(super) struct World {
     mode: Mode,
     settings: Checked,
     seeds: Vec<Address>,
-    slots: Vec<Slot>,
-    by_address: BTreeMap<Address, SlotIndex>,
-    /// The slot of each life there ever was.
-    births: Vec<(Uid, SlotIndex)>,
+    slots: Slots,
     queue: Queue<Happening>,
     network: Network,
     rules: Rules,
@@ -72,21 +67,6 @@ pub(super) struct World {
     closed: Option<Cluster>,
     circles: u32,
     circles_at: Moment,
-}
-
-/// An address.
-#[derive(Debug)]
-struct Slot {
-    address: Address,
-    life: Option<Life>,
-    /// How many faults keep it from taking its part.
-    hurt: u32,
-    /// Whether it ever ran: those that did are all to run in the end.
-    was_used: bool,
-    /// Whether the last life here gave itself up.
-    gave_up: bool,
-    /// When a node that leaves is followed by another.
-    back_after: Option<Nanos>,
 }
 
 /// Something that happens at its moment.
@@ -106,15 +86,12 @@ impl World {
     /// The world of that plan, before anything happened in it.
     pub(super) fn new(plan: &Plan, lines: Option<Lines>) -> Self {
         let mut random = Random::seeded(plan.seed ^ 0x0BAD_5EED);
-        let slots: Vec<Slot> = (0..plan.slots).map(Slot::new).collect();
-        let by_address = slots.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
+        let slots = Slots::empty(plan.slots);
         let mut world = Self {
             now: Moment::START,
             mode: plan.mode,
-            seeds: slots.iter().take(plan.nodes).map(|slot| slot.address.clone()).collect(),
+            seeds: (0..plan.nodes).map(|slot| slots[slot].address.clone()).collect(),
             slots,
-            by_address,
-            births: Vec::new(),
             queue: Queue::default(),
             network: Network::new(plan.slots, plan.weather, random.fork()),
             rules: Rules::new(plan),
@@ -191,7 +168,7 @@ impl World {
         if self.slots[slot].life.is_some() {
             return Ok(());
         }
-        let uid = uid.unwrap_or_else(|| self.draw_uid(slot));
+        let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
         let address = self.slots[slot].address.clone();
         let start = Start {
@@ -212,16 +189,6 @@ impl World {
         self.settle(slot)
     }
 
-    /// A uid by chance, whose low bits lead back to the life without a search.
-    fn draw_uid(&mut self, slot: SlotIndex) -> Uid {
-        let number = self.births.len() as u64;
-        // The highest bit keeps it from being 0, and the order among uids is that of the drawn bits.
-        let drawn = (self.random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
-        let uid = Uid::new(drawn | number).expect("a number with its highest bit set is not 0");
-        self.births.push((uid, slot));
-        uid
-    }
-
     /// Seconds since 2020, as a restarted process reads them.
     fn wall_clock(&self) -> u32 {
         if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
@@ -239,9 +206,8 @@ impl World {
     ) -> Result<(), Violation> {
         let Some(receiver) = &self.slots[slot].life else { return Ok(()) };
         let uid = receiver.uid();
-        if life.is_some_and(|life| life != uid)
-            || self.network.cuts.is_cut(self.births[number_of(from)].1, slot)
-        {
+        let is_cut = self.slots.slot_of(from).is_some_and(|sender| self.network.cuts.is_cut(sender, slot));
+        if is_cut || life.is_some_and(|life| life != uid) {
             return Ok(());
         }
         self.trace.note([self.now.nanos(), from.get(), uid.get(), kind(&message)]);
@@ -304,15 +270,10 @@ impl World {
 
     fn send(&mut self, slot: SlotIndex, from: Uid, to: &Peer, message: Message) {
         let (to_slot, life) = match to {
-            Peer::Node(uid) => match self.births.get(number_of(*uid)) {
-                Some((known, slot)) if known == uid => (*slot, Some(*uid)),
-                _ => return,
-            },
-            Peer::Address(address) => match self.by_address.get(address) {
-                Some(slot) => (*slot, None),
-                None => return,
-            },
+            Peer::Node(uid) => (self.slots.slot_of(*uid), Some(*uid)),
+            Peer::Address(address) => (self.slots.slot_at(address), None),
         };
+        let Some(to_slot) = to_slot else { return };
         let mut plan = |delay: Nanos, message| {
             let arrival = Happening::Arrival { from, slot: to_slot, life, message };
             self.queue.plan(self.now.after(delay), arrival);
@@ -341,15 +302,7 @@ impl World {
             }
             _ => {}
         }
-        let running = |whom: Uid| {
-            let (_, slot) = self.births.get(number_of(whom))?;
-            self.slots[*slot].life.as_ref().filter(|life| life.uid() == whom)
-        };
-        let others = |cluster: Cluster| {
-            let clusters = self.slots.iter().filter_map(|slot| slot.life.as_ref()?.node.cluster());
-            clusters.into_iter().any(|other| other != cluster)
-        };
-        self.rules.hear(self.now, (uid, event), running, others, &mut self.met)
+        self.rules.hear(self.now, (uid, event), &self.slots, &mut self.met)
     }
 
     fn end(&mut self, slot: SlotIndex, end: &End) {
@@ -382,7 +335,7 @@ impl World {
     }
 
     fn wake(&mut self, slot: SlotIndex, number: u32, life: usize) -> Result<(), Violation> {
-        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         if !it.take_wake(number) || it.pause.is_some() {
             return Ok(());
         }
@@ -424,7 +377,7 @@ impl World {
     /// The process goes on: everything that waited for it is there at once, and its clock may have passed its deadline.
     fn resume(&mut self, slot: SlotIndex, life: usize) -> Result<(), Violation> {
         let now = self.now;
-        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         let Some(pause) = it.pause.filter(|pause| pause.until <= now) else { return Ok(()) };
         it.pause = None;
         if self.rules.is_removed(it) {
@@ -450,25 +403,6 @@ impl World {
     fn command(&mut self, slot: SlotIndex, command: Command) -> Result<(), Violation> {
         self.give(slot, Input::Command(command))
     }
-}
-
-impl Slot {
-    fn new(slot: SlotIndex) -> Self {
-        Self {
-            // Of one width, so that the order of addresses is the order of slots.
-            address: Address::new(format!("n{slot:04}:1")),
-            life: None,
-            hurt: 0,
-            was_used: false,
-            gave_up: false,
-            back_after: None,
-        }
-    }
-}
-
-/// Which life of the run a uid is of.
-fn number_of(uid: Uid) -> usize {
-    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
 }
 
 fn facts(address: &Address) -> Facts {

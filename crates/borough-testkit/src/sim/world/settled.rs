@@ -14,14 +14,13 @@ impl World {
     }
 
     fn unsettled(&self) -> Option<String> {
-        let empty = self.slots.iter().position(|slot| slot.was_used && slot.life.is_none());
-        if let Some(slot) = empty {
+        if let Some(slot) = self.slots.first_deserted() {
             return Some(format!("nobody runs in slot {slot}"));
         }
         invariants::unsettled(self.now, &self.lives(), &self.settings)
     }
 
     fn lives(&self) -> Vec<&Life> {
-        self.running().map(|(_, life)| life).collect()
+        self.slots.running().map(|(_, life)| life).collect()
     }
 }

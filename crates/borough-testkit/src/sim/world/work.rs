@@ -24,7 +24,7 @@ impl World {
     pub(super) fn work(&mut self, slot: SlotIndex, life: usize) -> Result<(), Violation> {
         let now = self.now;
         let length = self.draw_turn();
-        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         if it.is_drained {
             return Ok(());
         }
@@ -59,7 +59,7 @@ impl World {
     /// Everything has moved away, once the turn it is in is over.
     pub(super) fn drained(&mut self, slot: SlotIndex, life: usize) -> Result<(), Violation> {
         let now = self.now;
-        let Some(it) = self.slots[slot].life.as_mut().filter(|it| it.number == life) else { return Ok(()) };
+        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         if let Some(turn) = it.turn_at(now) {
             self.queue.plan(turn.until, Happening::Drained { slot, life });
             return Ok(());

@@ -1,0 +1,162 @@
+//! Addresses, and the lives that run at them one after another.
+
+use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
+
+use borough_protocol::incarnation::{Address, Uid};
+use borough_protocol::random::Random;
+use borough_protocol::table::Cluster;
+
+use super::cuts::SlotIndex;
+use super::life::Life;
+use super::moment::Nanos;
+
+/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
+const NUMBER_BITS: u32 = 20;
+
+/// All slots of a run, and whose uid every life there ever was had.
+#[derive(Debug)]
+pub(super) struct Slots {
+    slots: Vec<Slot>,
+    by_address: BTreeMap<Address, SlotIndex>,
+    births: Vec<(Uid, SlotIndex)>,
+}
+
+/// An address.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) address: Address,
+    /// Who runs here, or stands still.
+    pub(super) life: Option<Life>,
+    /// How many faults keep it from taking its part.
+    pub(super) hurt: u32,
+    /// Whether it ever ran: those that did are all to run in the end.
+    pub(super) was_used: bool,
+    /// Whether the last life here gave itself up.
+    pub(super) gave_up: bool,
+    /// When a node that leaves is followed by another.
+    pub(super) back_after: Option<Nanos>,
+}
+
+impl Slots {
+    /// So many, all empty.
+    pub(super) fn empty(count: usize) -> Self {
+        let slots: Vec<Slot> = (0..count).map(Slot::new).collect();
+        let by_address = slots.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
+        Self { slots, by_address, births: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The uid of a new life in that slot: by chance, and its low bits lead back to the life without a search.
+    pub(super) fn draw_uid(&mut self, slot: SlotIndex, random: &mut Random) -> Uid {
+        let number = self.births.len() as u64;
+        // The highest bit keeps it from being 0.
+        let drawn = (random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
+        let uid = Uid::new(drawn | number).expect("a number with its highest bit set is not 0");
+        self.births.push((uid, slot));
+        uid
+    }
+
+    /// Where that life runs, or ran; none if there was no such life.
+    pub(super) fn slot_of(&self, uid: Uid) -> Option<SlotIndex> {
+        let (known, slot) = self.births.get(number_of(uid))?;
+        (*known == uid).then_some(*slot)
+    }
+
+    /// The slot of that address.
+    pub(super) fn slot_at(&self, address: &Address) -> Option<SlotIndex> {
+        self.by_address.get(address).copied()
+    }
+
+    /// That life, if it is not over.
+    pub(super) fn life(&self, uid: Uid) -> Option<&Life> {
+        self.slots[self.slot_of(uid)?].life.as_ref().filter(|life| life.uid() == uid)
+    }
+
+    /// The lives that are not over, with their slots.
+    pub(super) fn running(&self) -> impl Iterator<Item = (SlotIndex, &Life)> {
+        self.slots.iter().enumerate().filter_map(|(slot, it)| Some((slot, it.life.as_ref()?)))
+    }
+
+    /// Whether somebody belongs to another cluster than that.
+    pub(super) fn has_other_cluster(&self, cluster: Cluster) -> bool {
+        self.running().any(|(_, life)| life.node.cluster().is_some_and(|other| other != cluster))
+    }
+
+    /// Whether a member of a cluster runs there.
+    pub(super) fn is_member(&self, slot: SlotIndex) -> bool {
+        let is_member =
+            |life: &Life| life.node.table().is_some_and(|table| table.member(life.uid()).is_some());
+        self.slots[slot].life.as_ref().is_some_and(is_member)
+    }
+
+    /// A slot that ought to be in use and is not.
+    pub(super) fn first_deserted(&self) -> Option<SlotIndex> {
+        self.slots.iter().position(|slot| slot.was_used && slot.life.is_none())
+    }
+}
+
+impl Index<SlotIndex> for Slots {
+    type Output = Slot;
+
+    fn index(&self, slot: SlotIndex) -> &Slot {
+        &self.slots[slot]
+    }
+}
+
+impl IndexMut<SlotIndex> for Slots {
+    fn index_mut(&mut self, slot: SlotIndex) -> &mut Slot {
+        &mut self.slots[slot]
+    }
+}
+
+impl Slot {
+    fn new(slot: SlotIndex) -> Self {
+        Self {
+            // Of one width, so that the order of addresses is the order of slots.
+            address: Address::new(format!("n{slot:04}:1")),
+            life: None,
+            hurt: 0,
+            was_used: false,
+            gave_up: false,
+            back_after: None,
+        }
+    }
+
+    /// The life here, if it is the one of that number.
+    pub(super) fn life_numbered(&mut self, number: usize) -> Option<&mut Life> {
+        self.life.as_mut().filter(|life| life.number == number)
+    }
+}
+
+/// Which life of the run a uid is of, counted from 0.
+pub(super) fn number_of(uid: Uid) -> usize {
+    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uid_leads_back_to_its_slot() {
+        let mut slots = Slots::empty(3);
+        let mut random = Random::seeded(1);
+        let uids: Vec<Uid> = [2, 0, 2].map(|slot| slots.draw_uid(slot, &mut random)).to_vec();
+        assert_eq!(
+            uids.iter().map(|uid| slots.slot_of(*uid)).collect::<Vec<_>>(),
+            [Some(2), Some(0), Some(2)]
+        );
+        assert_eq!(slots.slot_of(Uid::new(uids[0].get() ^ 1 << 40).expect("not 0")), None);
+    }
+
+    #[test]
+    fn addresses_sort_as_slots_do() {
+        let slots = Slots::empty(1200);
+        assert!((1..1200).all(|slot| slots[slot - 1].address < slots[slot].address));
+        assert_eq!(slots.slot_at(&slots[1100].address), Some(1100));
+    }
+}
