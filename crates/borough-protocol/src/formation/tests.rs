@@ -1,1 +1,471 @@
-//! Tests of formation.
+//! Tests of formation: who founds, and that no order of messages makes two founders.
+
+use alloc::string::String;
+use core::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::incarnation::NodeId;
+use crate::settings::Settings;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
+    let me = Incarnation { address: Address::new(name), uid: Uid::new(life).expect("not 0") };
+    let facts = Facts { id: NodeId::new(name), roles: [].into(), app_version: "1".into(), zone: "".into() };
+    let seeds: Vec<Address> = seeds.iter().map(|seed| Address::new(*seed)).collect();
+    let mut settings = Checked::new(Settings::default()).expect("good");
+    settings.flaws = flaws;
+    Seeking::new(Timestamp::ZERO, me, Arc::new(facts), &seeds, settings)
+}
+
+/// Those that start, and the list of each.
+type Lists = &'static [(&'static str, &'static [&'static str])];
+
+/// A word under way, and to whom.
+#[derive(Clone, Debug)]
+enum Letter {
+    Knock(Arc<Knock>),
+    Promise(Uid, Vow),
+    Release { from: Uid, attempt: u32 },
+    Welcome,
+}
+
+/// What became of one that sought.
+#[derive(Clone, Debug)]
+enum Fate {
+    Seeks(Seeking),
+    Founded,
+    Joined,
+}
+
+/// Some that seek, and everything they ever said: any of it may arrive, late, again or never.
+#[derive(Clone, Debug)]
+struct Town {
+    now: Timestamp,
+    names: Vec<String>,
+    people: Vec<Fate>,
+    letters: Vec<(usize, Letter)>,
+}
+
+impl Town {
+    /// Each with its own list; lives are numbered from 1.
+    fn new(lists: &[(&str, &[&str])], flaws: Flaws) -> Self {
+        let seek = |(place, (name, seeds)): (usize, &(&str, &[&str]))| {
+            Fate::Seeks(seeking(name, place as u64 + 1, seeds, flaws))
+        };
+        Self {
+            now: Timestamp::ZERO,
+            names: lists.iter().map(|(name, _)| String::from(*name)).collect(),
+            people: lists.iter().enumerate().map(seek).collect(),
+            letters: Vec::new(),
+        }
+    }
+
+    fn uid(place: usize) -> Uid {
+        Uid::new(place as u64 + 1).expect("not 0")
+    }
+
+    fn post(&mut self, from: usize, say: Vec<Say>) {
+        let from = Self::uid(from);
+        for said in say {
+            let (to, letter) = match said {
+                Say::Knock(address, knock) => {
+                    let place = self.names.iter().position(|name| name == address.as_str());
+                    let Some(place) = place else { continue };
+                    (place, Letter::Knock(knock))
+                }
+                Say::Promise(to, vow) => (place(to), Letter::Promise(from, vow)),
+                Say::Release(to, attempt) => (place(to), Letter::Release { from, attempt }),
+                Say::Refused(..) => continue,
+            };
+            self.letters.push((to, letter));
+        }
+    }
+
+    /// That much time passes for all, and each does what is due, in that order.
+    fn pass(&mut self, time: Duration) {
+        self.now = self.now + time;
+        for place in 0..self.people.len() {
+            self.wake(place);
+        }
+    }
+
+    fn wake(&mut self, place: usize) {
+        let mut say = Vec::new();
+        if let Fate::Seeks(seeking) = &mut self.people[place]
+            && let Outcome::Founds = seeking.on_deadline(self.now, &mut say)
+        {
+            self.people[place] = Fate::Founded;
+        }
+        self.post(place, say);
+    }
+
+    fn deliver(&mut self, to: usize, letter: &Letter) {
+        let (now, mut say) = (self.now, Vec::new());
+        match (&mut self.people[to], letter) {
+            (Fate::Seeks(seeking), Letter::Knock(knock)) => seeking.knocked(now, knock, &mut say),
+            (Fate::Seeks(seeking), Letter::Promise(from, vow)) => {
+                if let Outcome::Founds = seeking.promised(now, *from, vow.clone()) {
+                    self.people[to] = Fate::Founded;
+                }
+            }
+            (Fate::Seeks(seeking), Letter::Release { from, attempt }) => seeking.released(*from, *attempt),
+            (Fate::Seeks(_), Letter::Welcome) => self.people[to] = Fate::Joined,
+            (Fate::Founded | Fate::Joined, Letter::Knock(knock)) => {
+                self.letters.push((place(knock.me.uid), Letter::Welcome));
+            }
+            (Fate::Founded | Fate::Joined, _) => {}
+        }
+        self.post(to, say);
+    }
+
+    /// Everything under way arrives, in order, and what is said then too.
+    fn deliver_all(&mut self) {
+        while !self.letters.is_empty() {
+            let (to, letter) = self.letters.remove(0);
+            self.deliver(to, &letter);
+        }
+    }
+
+    fn founders(&self) -> Vec<&str> {
+        let founded = |place: &usize| matches!(self.people[*place], Fate::Founded);
+        (0..self.people.len()).filter(founded).map(|place| self.names[place].as_str()).collect()
+    }
+
+    fn seekers(&self) -> usize {
+        self.people.iter().filter(|fate| matches!(fate, Fate::Seeks(_))).count()
+    }
+}
+
+fn place(uid: Uid) -> usize {
+    usize::try_from(uid.get() - 1).expect("small")
+}
+
+/// The lists of those that start, and who founds when everything arrives in order and at once.
+type Case = (Lists, &'static str);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    (&[("a", &[])], "a"),
+    (&[("a", &["a"])], "a"),
+    (&[("a", &["a", "b"]), ("b", &["a", "b"])], "a"),
+    (&[("a", &["b", "a"]), ("b", &["b", "a"])], "b"),
+    (&[("a", &["b"]), ("b", &["a"])], "a"),
+    (&[("b", &["a"]), ("a", &["b"])], "a"),
+    (&[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], "a"),
+    (&[("c", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("a", &["a", "b", "c"])], "a"),
+    (&[("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], "b"),
+    (&[("a", &["c", "b", "a"]), ("c", &["c", "b", "a"])], "c"),
+    (&[("a", &["a", "b", "c", "d", "e"]), ("c", &["a", "b", "c", "d", "e"]), ("e", &["a", "b", "c", "d", "e"])], "a"),
+    (&[("d", &["a", "b", "c", "d", "e"]), ("c", &["a", "b", "c", "d", "e"]), ("e", &["a", "b", "c", "d", "e"])], "c"),
+    // Each names the next.
+    (&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])], "a"),
+    // One that is no seed, and one that is.
+    (&[("a", &["b"]), ("b", &["b"])], "b"),
+];
+
+#[test]
+fn of_those_that_start_at_once_one_founds_and_the_others_join() {
+    for (lists, founder) in CASES {
+        let mut town = Town::new(lists, Flaws::default());
+        for _ in 0..200 {
+            town.pass(Duration::from_millis(200));
+            town.deliver_all();
+            if town.seekers() == 0 {
+                break;
+            }
+        }
+        assert_eq!(town.founders(), [*founder], "{lists:?}");
+        assert_eq!(town.seekers(), 0, "{lists:?}");
+    }
+}
+
+#[test]
+fn who_is_short_of_a_majority_of_its_list_founds_nothing() {
+    #[rustfmt::skip]
+    let cases: &[Lists] = &[
+        &[("a", &["a", "b"])],
+        &[("a", &["b"])],
+        &[("a", &["a", "b", "c"])],
+        &[("a", &["a", "b", "c", "d", "e"]), ("b", &["a", "b", "c", "d", "e"])],
+        // Not one of the seeds itself, so that its list has four.
+        &[("x", &["a", "b", "c"]), ("a", &["a", "b", "c"])],
+    ];
+    for lists in cases {
+        let mut town = Town::new(lists, Flaws::default());
+        for _ in 0..200 {
+            town.pass(Duration::from_millis(200));
+            town.deliver_all();
+        }
+        assert_eq!(town.founders(), [""; 0], "{lists:?}");
+    }
+}
+
+const LIST: &[&str] = &["a", "b", "c", "d", "e"];
+
+/// `b`, with the list of five.
+fn b() -> Seeking {
+    let mut b = seeking("b", 2, LIST, Flaws::default());
+    b.on_deadline(Timestamp::ZERO, &mut Vec::new());
+    b
+}
+
+fn knock_of(name: &str, life: u64, attempt: Option<u32>) -> Knock {
+    let mut other = seeking(name, life, LIST, Flaws::default());
+    other.on_deadline(Timestamp::ZERO, &mut Vec::new());
+    Knock { attempt, ..(*other.knock()).clone() }
+}
+
+/// What `b` says to a knock.
+fn says(b: &mut Seeking, now: Timestamp, knock: &Knock) -> Vec<(u64, bool)> {
+    let mut say = Vec::new();
+    b.knocked(now, knock, &mut say);
+    let promises = say.into_iter().map(|said| match said {
+        Say::Promise(uid, vow) => (uid.get(), vow.granted),
+        Say::Release(uid, _) => (uid.get() + 100, true),
+        Say::Knock(..) | Say::Refused(..) => (0, false),
+    });
+    promises.collect()
+}
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+#[test]
+fn a_promise_to_oneself_yields_to_an_earlier_seed_alone() {
+    assert_eq!(says(&mut b(), at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
+    assert_eq!(says(&mut b(), at(10), &knock_of("c", 3, Some(1))), [(3, false)]);
+    assert_eq!(says(&mut b(), at(10), &knock_of("a", 1, None)), [], "who does not ask is promised nothing");
+}
+
+#[test]
+fn a_promise_to_one_is_denied_to_all_others() {
+    let mut c = seeking("c", 3, LIST, Flaws::default());
+    c.on_deadline(Timestamp::ZERO, &mut Vec::new());
+    assert_eq!(says(&mut c, at(10), &knock_of("b", 2, Some(1))), [(2, true)]);
+    assert_eq!(says(&mut c, at(20), &knock_of("a", 1, Some(1))), [(1, false)], "although it is earlier");
+    assert_eq!(says(&mut c, at(30), &knock_of("b", 2, Some(1))), [(2, true)], "the same may ask again");
+    assert_eq!(says(&mut c, at(30), &knock_of("b", 2, Some(2))), [(2, true)], "for a later attempt too");
+    assert_eq!(says(&mut c, at(30), &knock_of("b", 2, Some(1))), [(2, false)], "and not for an older one");
+}
+
+#[test]
+fn who_has_promised_counts_for_itself_no_more() {
+    let mut b = b();
+    assert_eq!(says(&mut b, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
+    assert_eq!(b.knock().attempt, None);
+    for from in [3, 4, 5] {
+        assert!(!founds(&mut b, at(20), from, 1, true));
+    }
+}
+
+/// Whether that seed's answer makes it found. The lives of `a` to `e` are 1 to 5.
+fn founds(seeking: &mut Seeking, now: Timestamp, from: u64, attempt: u32, granted: bool) -> bool {
+    let seed = Address::new(LIST[usize::try_from(from - 1).expect("small")]);
+    let uid = Uid::new(from).expect("not 0");
+    matches!(seeking.promised(now, uid, Vow { seed, attempt, granted }), Outcome::Founds)
+}
+
+#[test]
+fn who_yields_releases_those_that_promised_to_it() {
+    let mut b = b();
+    assert!(!founds(&mut b, at(10), 3, 1, true));
+    assert_eq!(says(&mut b, at(20), &knock_of("a", 1, Some(1))), [(103, true), (1, true)]);
+}
+
+#[test]
+fn more_than_half_of_the_list_makes_it_found() {
+    let mut b = b();
+    assert!(!founds(&mut b, at(10), 3, 1, true));
+    assert!(founds(&mut b, at(10), 4, 1, true), "with itself three of five");
+}
+
+#[test]
+fn two_lives_of_one_seed_are_one_voice() {
+    let mut a = seeking("a", 1, LIST, Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    for life in [3, 13, 23] {
+        let vow = Vow { seed: Address::new("c"), attempt: 1, granted: true };
+        let outcome = a.promised(at(10), Uid::new(life).expect("not 0"), vow);
+        assert!(matches!(outcome, Outcome::Seeking), "only a and c can talk to each other");
+    }
+}
+
+#[test]
+fn who_is_no_seed_has_no_voice() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    assert!(!founds(&mut a, at(10), 3, 1, true), "c is not on the list");
+    assert!(founds(&mut a, at(10), 2, 1, true));
+}
+
+#[test]
+fn a_promise_ends_after_two_seed_timeouts_or_when_it_is_released() {
+    let (a, c) = (knock_of("a", 1, Some(1)), knock_of("c", 3, Some(1)));
+    let mut d = seeking("d", 4, LIST, Flaws::default());
+    assert_eq!(says(&mut d, at(0), &c), [(3, true)]);
+    assert_eq!(says(&mut d, at(9_999), &a), [(1, false)]);
+    assert_eq!(says(&mut d, at(10_000), &a), [(1, true)]);
+    d.released(Uid::new(3).expect("not 0"), 9);
+    assert_eq!(says(&mut d, at(10_010), &c), [(3, false)], "it was not to this one");
+    d.released(Uid::new(1).expect("not 0"), 0);
+    assert_eq!(says(&mut d, at(10_010), &c), [(3, false)], "an older attempt's release is no news");
+    d.released(Uid::new(1).expect("not 0"), 1);
+    assert_eq!(says(&mut d, at(10_010), &c), [(3, true)]);
+}
+
+#[test]
+fn promises_count_for_the_attempt_they_were_asked_for_while_it_lasts() {
+    let mut b = b();
+    assert!(!founds(&mut b, at(10), 3, 1, true));
+    assert!(!founds(&mut b, at(10), 3, 1, true), "one and the same");
+    assert!(!founds(&mut b, at(10), 4, 1, false), "a no");
+    assert!(!founds(&mut b, at(10), 4, 2, true), "of another attempt");
+    assert!(!founds(&mut b, at(5_000), 4, 1, true), "too late");
+    b.on_deadline(at(5_000), &mut Vec::new());
+    assert_eq!(b.knock().attempt, Some(2));
+    assert!(!founds(&mut b, at(5_010), 4, 2, true), "what came before is void");
+    assert!(founds(&mut b, at(5_010), 5, 2, true));
+}
+
+#[test]
+fn it_asks_every_seed_but_itself_again_and_again() {
+    let mut b = seeking("b", 2, &["a", "b", "a", "c"], Flaws::default());
+    let asked = |b: &mut Seeking, now| {
+        let mut say = Vec::new();
+        b.on_deadline(now, &mut say);
+        let whom = |said: &Say| match said {
+            Say::Knock(address, _) => String::from(address.as_str()),
+            Say::Promise(..) | Say::Release(..) | Say::Refused(..) => String::new(),
+        };
+        say.iter().map(whom).collect::<Vec<String>>()
+    };
+    assert_eq!(asked(&mut b, at(0)), ["a", "c"]);
+    assert!(asked(&mut b, at(199)).is_empty());
+    assert_eq!(asked(&mut b, at(200)), ["a", "c"]);
+    assert_eq!(b.next_deadline(), at(400));
+}
+
+#[test]
+fn other_settings_are_refused_before_anything_is_promised() {
+    let mut b = b();
+    let mut other = knock_of("a", 1, Some(1));
+    let settings = Settings { max_voters: 3, ..Settings::default() };
+    other.settings = Checked::new(settings).expect("good").cluster_settings().clone();
+    let mut say = Vec::new();
+    b.knocked(at(10), &other, &mut say);
+    assert!(matches!(&say[..], [Say::Refused(_, refusal)] if refusal.setting == "max_voters"), "{say:?}");
+    assert!(b.knock().attempt.is_some(), "it promised nothing");
+}
+
+/// Tries every order in which at most so many steps can happen: any word ever said arrives, or 200 ms pass.
+fn search(town: &Town, depth: usize, ends: &mut usize) {
+    assert!(town.founders().len() <= 1, "two founders: {town:?}");
+    if depth == 0 || town.seekers() == 0 {
+        *ends += 1;
+        return;
+    }
+    for place in 0..town.letters.len() {
+        let mut next = town.clone();
+        // It stays there: it may arrive again.
+        let (to, letter) = next.letters[place].clone();
+        next.deliver(to, &letter);
+        search(&next, depth - 1, ends);
+    }
+    let mut next = town.clone();
+    next.pass(Duration::from_millis(200));
+    search(&next, depth - 1, ends);
+}
+
+#[test]
+fn no_order_of_a_few_messages_makes_two_founders() {
+    #[rustfmt::skip]
+    let towns: &[(Lists, usize)] = &[
+        (&[("a", &["a", "b"]), ("b", &["a", "b"])], 7),
+        (&[("a", &["b"]), ("b", &["a"])], 7),
+        (&[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], 5),
+        (&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])], 6),
+    ];
+    for (lists, depth) in towns {
+        let mut ends = 0;
+        let mut town = Town::new(lists, Flaws::default());
+        town.pass(Duration::ZERO);
+        search(&town, *depth, &mut ends);
+        assert!(ends > 1000, "{lists:?}: {ends} are not many");
+    }
+}
+
+/// One step of a longer history.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// That one of the words ever said arrives, the newest counted first.
+    Arrives(usize),
+    Passes(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0_usize..8).prop_map(Step::Arrives),
+        1 => (0_usize..200).prop_map(Step::Arrives),
+        2 => (1_u64..400).prop_map(Step::Passes),
+        1 => (1_u64..6000).prop_map(Step::Passes),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// Says how many found, up to one seed timeout after the first did: those that it has its promises from are bound so long.
+fn founders_of(lists: &[(&str, &[&str])], steps: &[Step], flaws: Flaws) -> usize {
+    let mut town = Town::new(lists, flaws);
+    town.pass(Duration::ZERO);
+    let mut ends = Timestamp::NEVER;
+    for step in steps {
+        match *step {
+            Step::Arrives(back) if back < town.letters.len() => {
+                let (to, letter) = town.letters[town.letters.len() - 1 - back].clone();
+                town.deliver(to, &letter);
+            }
+            Step::Arrives(_) => {}
+            Step::Passes(millis) => town.pass(Duration::from_millis(millis)),
+        }
+        if !town.founders().is_empty() {
+            ends = ends.min(town.now + 5 * SECOND);
+        }
+        if town.now >= ends {
+            break;
+        }
+    }
+    town.founders().len()
+}
+
+const THREE: Lists = &[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])];
+const ROUND: Lists = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
+const MIXED: Lists = &[("a", &["c", "b", "a"]), ("b", &["a", "b", "c"]), ("c", &["b", "a", "c"])];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn late_lost_and_repeated_messages_never_make_two_founders(steps in steps()) {
+        for lists in [THREE, ROUND, MIXED] {
+            let founders = founders_of(lists, &steps, Flaws::default());
+            prop_assert!(founders <= 1, "{founders} founders of {lists:?}");
+        }
+    }
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+fn two_promises_of_one_seed_are_noticed() {
+    use crate::flaws::Flaw;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let found = runner.run(&steps(), |steps| {
+        prop_assert!(founders_of(THREE, &steps, Flaws::only(Flaw::TwoPromises)) <= 1);
+        Ok(())
+    });
+    assert!(found.is_err(), "no history with two founders among many");
+}

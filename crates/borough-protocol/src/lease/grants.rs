@@ -34,6 +34,8 @@ pub struct Grants {
 struct Heard {
     /// When it was last known to hear and to be heard.
     at: Timestamp,
+    /// Which renewal that was: an older one that comes late or twice says nothing of now.
+    seq: u64,
     version: Version,
     feed: bool,
     /// Whether it was told who votes since it was last heard.
@@ -114,9 +116,13 @@ impl Grants {
     fn note(&mut self, now: Timestamp, from: Uid, renew: &Renew) {
         let hears =
             renew.answered + UNANSWERED_MAX >= renew.seq || self.flaws.has(Flaw::DeafNodeCountsAsHeard);
-        let before = self.heard.get(&from).map(|heard| heard.at);
-        let at = if hears { now } else { before.unwrap_or(now) };
-        self.heard.insert(from, Heard { at, version: renew.version, feed: renew.feed, told: false });
+        let before = self.heard.get(&from);
+        if before.is_some_and(|heard| heard.seq >= renew.seq) {
+            return;
+        }
+        let at = if hears { now } else { before.map_or(now, |heard| heard.at) };
+        let (seq, version, feed) = (renew.seq, renew.version, renew.feed);
+        self.heard.insert(from, Heard { at, seq, version, feed, told: false });
     }
 
     /// When that node was last known to hear and to be heard.
@@ -151,7 +157,7 @@ impl Grants {
         let half = timing.suspect_after / 2;
         let mut look = Look { quiet: Vec::new(), silent: Vec::new(), next: Timestamp::NEVER };
         for uid in table.members().keys().filter(|uid| **uid != me) {
-            let nothing = Heard { at: now, version: Version::ZERO, feed: false, told: false };
+            let nothing = Heard { at: now, seq: 0, version: Version::ZERO, feed: false, told: false };
             // From a member never heard silence counts from when this voter first looks for it.
             let heard = self.heard.entry(*uid).or_insert(nothing);
             let silence = now.since(heard.at);

@@ -191,8 +191,17 @@ pub enum Word {
     Renew(Renew),
     Renewed(Renewed),
     Feed(Feed),
-    Quiet(Arc<[Uid]>),
+    Quiet(QuietReport),
     Report(Report),
+}
+
+/// Whom a voter has not heard for too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuietReport {
+    /// Which report of that voter this is: an older one that comes late or twice says nothing of now.
+    pub seq: u64,
+    /// Who.
+    pub quiet: Arc<[Uid]>,
 }
 
 /// What a member asks of the coordinator, again and again until the table shows it.

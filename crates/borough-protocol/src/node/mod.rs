@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 pub use self::feed::{Feed, Placed};
 pub use self::interface::{
-    Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, Report, Start, Word,
+    Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, QuietReport, Report, Start, Word,
 };
 use self::participant::Participant;
 use crate::flaws::Flaw;

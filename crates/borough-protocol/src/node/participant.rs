@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 use super::Identity;
 use super::departure::Departure;
 use super::feed::Feeder;
-use super::interface::{Command, Effect, End, GaveUp, Greeting, Input, Message, Peer, Report, Word};
+use super::interface::{
+    Command, Effect, End, GaveUp, Greeting, Input, Message, Peer, QuietReport, Report, Word,
+};
 use crate::flaws::Flaw;
 use crate::formation::{Knock, Welcome};
 use crate::gossip::{self, Gone, Gossip};
@@ -55,6 +57,9 @@ pub(super) struct Participant {
     pub(super) to_close: BTreeSet<Uid>,
     /// The quiet members as last reported.
     pub(super) quiet: Arc<[Uid]>,
+    pub(super) reports_sent: u64,
+    /// Who has the last of them: a new coordinator is to have one at once.
+    pub(super) reported_to: Option<Uid>,
     pub(super) times: Times,
     /// Whether something changed on which the coordinator may have to act.
     pub(super) stirred: bool,
@@ -143,6 +148,8 @@ impl Participant {
             suspended_since: now,
             to_close: BTreeSet::new(),
             quiet: Arc::from([]),
+            reports_sent: 0,
+            reported_to: None,
             times: Times {
                 quiet: now,
                 office: Timestamp::NEVER,
@@ -248,7 +255,7 @@ impl Participant {
             Word::Renew(renew) => self.renew(now, from, &renew, effects),
             Word::Renewed(renewed) => return self.renewed(now, from, &renewed),
             Word::Feed(feed) => self.follow_feed(now, &feed, effects),
-            Word::Quiet(quiet) => self.quiet_reported(now, from, quiet),
+            Word::Quiet(report) => self.quiet_reported(now, from, report),
             Word::Report(report) => self.report(from, report),
         }
         None
@@ -300,9 +307,9 @@ impl Participant {
         }
     }
 
-    fn quiet_reported(&mut self, now: Timestamp, from: Uid, quiet: Arc<[Uid]>) {
+    fn quiet_reported(&mut self, now: Timestamp, from: Uid, report: QuietReport) {
         if let Some((_, office)) = &mut self.office {
-            office.report_quiet(now, from, quiet);
+            office.report_quiet(now, from, report);
             self.stirred = true;
         }
     }

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::departure::Departure;
-use super::interface::{Effect, End, Event, Message, Peer, Word};
+use super::interface::{Effect, End, Event, Message, Peer, QuietReport, Word};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::gossip::Gone;
@@ -74,9 +74,12 @@ impl Participant {
         if self.office.is_some() {
             self.stirred |= changed;
         } else if let Some(coordinator) = coordinator
-            && (changed || !self.quiet.is_empty())
+            && (changed || !self.quiet.is_empty() || self.reported_to != Some(coordinator))
         {
-            effects.push(self.word(coordinator, Word::Quiet(self.quiet.clone())));
+            self.reported_to = Some(coordinator);
+            self.reports_sent += 1;
+            let report = QuietReport { seq: self.reports_sent, quiet: self.quiet.clone() };
+            effects.push(self.word(coordinator, Word::Quiet(report)));
         }
     }
 

@@ -48,7 +48,7 @@ impl Word {
             Self::Feed(Feed::Entries(entries)) => {
                 entries.iter().map(|(_, entry)| VERSION + entry_size(entry)).sum::<usize>() + NUMBER
             }
-            Self::Quiet(quiet) => NUMBER + UID * quiet.len(),
+            Self::Quiet(report) => 2 * NUMBER + UID * report.quiet.len(),
             Self::Report(_) => 1 + UID,
         }
     }

@@ -21,7 +21,7 @@ use crate::incarnation::Uid;
 use crate::lease::Grants;
 use crate::log::raft::{Message, Raft};
 use crate::log::{Log, Outbox};
-use crate::node::Report;
+use crate::node::{QuietReport, Report};
 use crate::settings::Checked;
 use crate::table::{Change, Removal, Table};
 use crate::time::Timestamp;
@@ -36,7 +36,8 @@ pub type TableLogMessage = Message<Change, Arc<Table>>;
 pub struct Office {
     /// From when on it may decide on what others held before: the first entry of its term was committed then.
     since: Timestamp,
-    reports: BTreeMap<Uid, QuietReport>,
+    /// The last word of each voter on whom it does not hear, and when it came.
+    reports: BTreeMap<Uid, (Timestamp, QuietReport)>,
     /// What nodes asked for and the table does not show yet.
     asked: BTreeSet<Request>,
     waits: Waits,
@@ -45,13 +46,6 @@ pub struct Office {
     cut_off: BTreeMap<(Uid, Uid), Timestamp>,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
-}
-
-/// Whom a voter has not heard.
-#[derive(Clone, Debug)]
-struct QuietReport {
-    at: Timestamp,
-    quiet: Arc<[Uid]>,
 }
 
 /// What a node asked for.
@@ -111,8 +105,10 @@ impl Office {
     }
 
     /// A voter says whom it has not heard.
-    pub fn report_quiet(&mut self, now: Timestamp, voter: Uid, quiet: Arc<[Uid]>) {
-        self.reports.insert(voter, QuietReport { at: now, quiet });
+    pub fn report_quiet(&mut self, now: Timestamp, voter: Uid, report: QuietReport) {
+        if self.reports.get(&voter).is_none_or(|(_, before)| before.seq < report.seq) {
+            self.reports.insert(voter, (now, report));
+        }
     }
 
     /// A node asks for something; it is kept until the table shows it.

@@ -7,8 +7,10 @@ use super::{Office, Proposals, Request, Scene, TableLog};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::log::Log;
+use crate::node::QuietReport;
 use crate::settings::Strategy;
 use crate::table::{Change, Removal, State};
+use crate::time::Timestamp;
 
 /// A fixed quorum that is not complete yet may admit members and change voters, nothing else.
 pub(super) fn may_remove(scene: &Scene<'_>, log: &TableLog) -> bool {
@@ -58,10 +60,10 @@ impl Office {
             if voter == scene.me {
                 return scene.quiet.contains(&uid) && !scene.hears(propose.now, uid);
             }
-            let fresh = |report: &&super::QuietReport| {
-                propose.now.since(report.at) < scene.settings.timing().suspect_after
+            let fresh = |(at, _): &&(Timestamp, QuietReport)| {
+                propose.now.since(*at) < scene.settings.timing().suspect_after
             };
-            self.reports.get(&voter).filter(fresh).is_some_and(|report| report.quiet.contains(&uid))
+            self.reports.get(&voter).filter(fresh).is_some_and(|(_, report)| report.quiet.contains(&uid))
         };
         if scene.settings.flaws.has(Flaw::QuorumOverGossipView) {
             let view: Vec<Uid> = scene.document.reachable().collect();

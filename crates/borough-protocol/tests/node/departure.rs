@@ -1,13 +1,11 @@
 //! How nodes leave, and how a whole cluster is shut down.
 
-use std::time::Duration;
-
+use borough_protocol::flaws::Flaws;
 use borough_protocol::node::{Command, End, Event};
+use borough_protocol::settings::Settings;
 use borough_protocol::table::Removal;
 
-use crate::rig::Rig;
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::rig::{Rig, SECOND};
 
 fn cluster(addresses: &[&'static str]) -> Rig {
     let mut rig = Rig::new(&["a"]);
@@ -68,4 +66,29 @@ fn a_whole_cluster_shuts_down_and_nobody_is_removed() {
     rig.wait_until("all closed", 5 * SECOND, |rig| rig.nodes.is_empty());
     assert!(rig.ends.iter().all(|(_, end)| *end == End::Closed), "{:?}", rig.ends);
     assert!(!rig.events.iter().any(|(_, event)| matches!(event, Event::Removed(..))));
+}
+
+/// What lives there takes its time.
+fn leaves_slowly(flaws: Flaws) -> Rig {
+    let mut rig = Rig::grown_with(flaws, Settings::default(), &["a", "b", "c", "d", "e"]);
+    rig.command("e", Command::Leave);
+    rig.wait_until("told to drain", 3 * SECOND, |rig| rig.events.contains(&("e", Event::Drain)));
+    rig.pass(20 * SECOND);
+    rig
+}
+
+#[test]
+fn a_leaving_member_runs_until_it_says_that_nothing_lives_there_any_more() {
+    let mut rig = leaves_slowly(Flaws::default());
+    assert!(rig.is_whole(&["a", "b", "c", "d", "e"]), "{}", rig.describe());
+    rig.command("e", Command::Drained);
+    assert!(!rig.runs("e"), "at once");
+    rig.wait_until("left", 5 * SECOND, |rig| rig.ends.contains(&("e", End::Left)));
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+#[should_panic(expected = "runs what may run elsewhere")]
+fn a_goodbye_while_something_still_lives_there_is_noticed() {
+    leaves_slowly(Flaws::only(borough_protocol::flaws::Flaw::GoodbyeBeforeResidentsDropped));
 }

@@ -1,10 +1,9 @@
 //! How clusters come to be.
 
-use std::time::Duration;
+use borough_protocol::node::{End, GaveUp};
+use borough_protocol::settings::Settings;
 
-use crate::rig::Rig;
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::rig::{MILLI, Rig, SECOND};
 
 #[test]
 fn a_node_without_seeds_is_a_cluster_at_once() {
@@ -41,4 +40,83 @@ fn the_voters_grow_to_the_largest_odd_number() {
     rig.wait_until("five voters", 20 * SECOND, |rig| rig.voters("f").len() == 5);
     rig.pass(5 * SECOND);
     assert!(rig.is_whole(&["a", "b", "c", "d", "e", "f"]), "{}", rig.describe());
+}
+
+#[test]
+fn a_seed_that_is_cut_off_from_the_others_founds_nothing() {
+    let mut rig = Rig::grown(Settings::default(), &["a", "b", "c"]);
+    rig.crash("a");
+    rig.cut(&["a"], &["b", "c"]);
+    rig.start("a");
+    rig.always("it only looks", 20 * SECOND, |rig| rig.nodes["a"].cluster().is_none());
+    rig.heal();
+    rig.wait_until("it is back", 8 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
+}
+
+#[test]
+fn seeds_that_start_apart_in_time_form_one_cluster() {
+    for gap in [1, 7, 190, 200, 210, 4990, 5000, 5010, 12_000] {
+        for order in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
+            println!("{order:?}, {gap} ms apart");
+            let mut rig = Rig::new(&["a", "b", "c"]);
+            for name in order {
+                rig.start(name);
+                rig.pass(gap * MILLI);
+            }
+            rig.wait_until("one cluster", 25 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
+            assert!(rig.ends.is_empty(), "nobody had to give a cluster up: {:?}", rig.ends);
+        }
+    }
+}
+
+#[test]
+fn nodes_that_are_no_seeds_wait_for_one() {
+    let mut rig = Rig::new(&["a"]);
+    rig.start("b");
+    rig.start("c");
+    rig.always("they only look", 12 * SECOND, |rig| rig.nodes.values().all(|node| node.cluster().is_none()));
+    rig.start("a");
+    rig.wait_until("one cluster", 5 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
+}
+
+/// Of two foundings of one cluster the later one lives on.
+#[test]
+fn who_meets_a_later_founding_gives_its_own_up() {
+    let mut rig = Rig::new(&[]);
+    rig.start("a");
+    rig.pass(3 * SECOND);
+    rig.start("b");
+    assert!(rig.is_whole(&["a"]) && rig.is_whole(&["b"]), "two clusters of one name");
+    let (earlier, later) = (rig.table("a").cluster(), rig.table("b").cluster());
+    assert!(later > earlier);
+    // It joins the one that answers first, and greets the other of its seeds.
+    rig.start_with("c", &["b", "a"], Settings::default());
+    rig.wait_until("the earlier one ends", 15 * SECOND, |rig| {
+        rig.ends.contains(&("a", End::GaveUp(GaveUp::Overtaken(later))))
+    });
+    rig.wait_until("the later one goes on", SECOND, |rig| rig.is_whole(&["b", "c"]));
+}
+
+/// The promise of the one may reach the other before the welcome of a third: what it founds then yields to the cluster that lives.
+#[test]
+fn two_restarted_seeds_join_the_cluster_that_the_third_is_in() {
+    let all = ["a", "b", "c", "d", "e"];
+    let mut rig = Rig::grown(Settings::default(), &all);
+    let cluster = rig.table("c").cluster();
+    rig.cut(&["a", "b"], &["c", "d", "e"]);
+    rig.wait_until("the rest goes on", 5 * SECOND, |rig| rig.is_whole(&["c", "d", "e"]));
+    rig.crash("a");
+    rig.crash("b");
+    rig.heal();
+    rig.start("a");
+    rig.start("b");
+    rig.always("the others are not disturbed", 5 * SECOND, |rig| {
+        ["c", "d", "e"].iter().all(|name| rig.runs(name))
+    });
+    if !rig.nodes.contains_key("a") {
+        assert_eq!(rig.ends, [("a", End::GaveUp(GaveUp::Overtaken(cluster)))]);
+        rig.start("a");
+    }
+    rig.wait_until("whole again", 15 * SECOND, |rig| rig.is_whole(&all));
+    assert_eq!(rig.table("a").cluster(), cluster);
 }

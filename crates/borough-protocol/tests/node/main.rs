@@ -1,6 +1,13 @@
 //! Whole nodes on a network that does what the test says: each rule of membership, by a case that shows it.
 
+mod attacks;
+mod cuts;
 mod departure;
+mod downing;
 mod formation;
+mod joining;
+mod late;
+mod loss;
 mod removal;
+mod requests;
 mod rig;

@@ -5,9 +5,7 @@ use std::time::Duration;
 use borough_protocol::node::{End, Event, GaveUp};
 use borough_protocol::table::Removal;
 
-use crate::rig::Rig;
-
-const SECOND: Duration = Duration::from_secs(1);
+use crate::rig::{Rig, SECOND};
 
 fn five() -> Rig {
     let mut rig = Rig::new(&["a", "b", "c"]);

@@ -1,30 +1,60 @@
 //! A few nodes on a network that does what the test says.
+//!
+//! A node's name is its address, with a `'` behind it for each later life that is there together with an earlier one:
+//! `e'` listens where `e` did, and whoever sends to that address reaches `e'`.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+mod clock;
+mod describe;
+mod judge;
+mod network;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use borough_protocol::flaws::Flaws;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Log;
-use borough_protocol::node::{Command, Effect, End, Event, Input, Message, Node, Peer, Start};
+use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer, Start};
 use borough_protocol::settings::{Checked, Settings};
+use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
 use borough_protocol::{Effects, Machine};
 
-/// How long a message takes.
-const DELAY: Duration = Duration::from_millis(5);
+pub(crate) use self::clock::Clock;
+use self::judge::Judge;
+use self::network::Network;
+pub(crate) use self::network::{Fate, Parcel};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const MILLI: Duration = Duration::from_millis(1);
 
 pub(crate) struct Rig {
+    /// By a clock that nobody has.
     pub(crate) now: Timestamp,
     pub(crate) nodes: BTreeMap<&'static str, Node>,
     pub(crate) events: Vec<(&'static str, Event)>,
     pub(crate) ends: Vec<(&'static str, End)>,
     pub(crate) settings: Settings,
-    cut: BTreeSet<(&'static str, &'static str)>,
-    queue: BinaryHeap<Reverse<(Timestamp, u64)>>,
-    under_way: BTreeMap<u64, (&'static str, Uid, Peer, Message)>,
+    /// What every node started from now on does wrong.
+    pub(crate) flaws: Flaws,
+    pub(crate) network: Network,
+    /// Whether a node may be running when what it owned was given away: only beyond the bounds that are promised.
+    pub(crate) beyond_bounds: bool,
+    judge: Judge,
+    clocks: BTreeMap<&'static str, Clock>,
+    /// Those that are stopped, and since when; whether a turn hangs in the middle.
+    paused: BTreeMap<&'static str, (Timestamp, bool)>,
+    missed: Vec<Parcel>,
     count: u64,
     seeds: Vec<&'static str>,
+}
+
+/// How one node differs from the others.
+pub(crate) struct Birth {
+    pub(crate) seeds: Vec<&'static str>,
+    pub(crate) settings: Settings,
+    pub(crate) roles: Vec<String>,
+    pub(crate) app_version: &'static str,
 }
 
 impl Rig {
@@ -39,22 +69,65 @@ impl Rig {
             events: Vec::new(),
             ends: Vec::new(),
             settings,
-            cut: BTreeSet::new(),
-            queue: BinaryHeap::new(),
-            under_way: BTreeMap::new(),
+            flaws: Flaws::default(),
+            network: Network::default(),
+            beyond_bounds: false,
+            judge: Judge::default(),
+            clocks: BTreeMap::new(),
+            paused: BTreeMap::new(),
+            missed: Vec::new(),
             count: 0,
             seeds: seeds.to_vec(),
         }
     }
 
-    /// Starts a node under that address, with the rig's seeds; the uid is a new one each time.
-    pub(crate) fn start(&mut self, address: &'static str) {
-        let seeds = self.seeds.clone();
-        self.start_with(address, &seeds, self.settings.clone());
+    /// A cluster in which each is older than the next, and as many vote as ever will.
+    pub(crate) fn grown(settings: Settings, names: &[&'static str]) -> Self {
+        Self::grown_with(Flaws::default(), settings, names)
     }
 
-    pub(crate) fn start_with(&mut self, address: &'static str, seeds: &[&'static str], settings: Settings) {
+    pub(crate) fn grown_with(flaws: Flaws, settings: Settings, names: &[&'static str]) -> Self {
+        let mut rig = Self::with(settings, &names[..names.len().min(3)]);
+        rig.flaws = flaws;
+        // The first founds alone; later lives find each other by up to three seeds.
+        rig.start_with(names[0], &names[..1], rig.settings.clone());
+        for place in 1..=names.len() {
+            if place > 1 {
+                rig.start(names[place - 1]);
+            }
+            rig.wait_until("grown", 15 * SECOND, |rig| rig.is_whole(&names[..place]));
+        }
+        rig.pass(15 * SECOND);
+        rig.events.clear();
+        rig
+    }
+
+    /// Starts a node of that name, with the rig's seeds; the uid is a new one each time.
+    pub(crate) fn start(&mut self, name: &'static str) {
+        let birth = self.birth();
+        self.start_as(name, birth);
+    }
+
+    pub(crate) fn start_with(&mut self, name: &'static str, seeds: &[&'static str], settings: Settings) {
+        let birth = Birth { seeds: seeds.to_vec(), settings, ..self.birth() };
+        self.start_as(name, birth);
+    }
+
+    /// What a node is born with, if the test has no other wish.
+    pub(crate) fn birth(&self) -> Birth {
+        Birth {
+            seeds: self.seeds.clone(),
+            settings: self.settings.clone(),
+            roles: Vec::new(),
+            app_version: "1",
+        }
+    }
+
+    pub(crate) fn start_as(&mut self, name: &'static str, birth: Birth) {
         self.count += 1;
+        let mut settings = Checked::new(birth.settings).expect("good settings");
+        settings.flaws = self.flaws;
+        let address = address(name);
         let start = Start {
             me: Incarnation {
                 address: Address::new(address),
@@ -62,41 +135,104 @@ impl Rig {
             },
             facts: Facts {
                 id: NodeId::new(address),
-                roles: [].into(),
-                app_version: "1".into(),
+                roles: birth.roles.into(),
+                app_version: birth.app_version.into(),
                 zone: "".into(),
             },
-            seeds: seeds.iter().map(|seed| Address::new(*seed)).collect(),
-            settings: Checked::new(settings).expect("good settings"),
+            seeds: birth.seeds.iter().map(|seed| Address::new(*seed)).collect(),
+            settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
         };
         let mut effects = Effects::default();
-        let node = Node::new(self.now, start, &mut effects);
-        self.nodes.insert(address, node);
-        self.perform(address, &mut effects);
+        let now = self.local(name);
+        let node = Node::new(now, start, &mut effects);
+        assert!(self.nodes.insert(name, node).is_none(), "{name} runs already");
+        self.perform(name, &mut effects);
     }
 
-    pub(crate) fn crash(&mut self, address: &'static str) {
-        self.nodes.remove(address).expect("running");
+    /// Does it to each.
+    pub(crate) fn each(&mut self, names: &[&'static str], act: impl Fn(&mut Self, &'static str)) {
+        for name in names {
+            act(self, name);
+        }
     }
 
-    pub(crate) fn command(&mut self, address: &'static str, command: Command) {
-        self.input(address, Input::Command(command));
+    pub(crate) fn crash(&mut self, name: &'static str) {
+        self.nodes.remove(name).expect("running");
+        self.paused.remove(name);
     }
 
-    /// Nothing of the first group reaches the second, and nothing of the second the first.
+    pub(crate) fn command(&mut self, name: &'static str, command: Command) {
+        self.input(name, Input::Command(command));
+    }
+
+    /// The process stops as it is, perhaps in the middle of a turn, and hears nothing until it goes on.
+    pub(crate) fn pause(&mut self, name: &'static str) {
+        let runs = self.runs(name);
+        self.paused.insert(name, (self.now, runs));
+    }
+
+    /// It goes on; its turn has ended, and what came meanwhile is there.
+    pub(crate) fn resume(&mut self, name: &'static str) {
+        self.paused.remove(name).expect("paused");
+        for parcel in std::mem::take(&mut self.missed) {
+            self.network.deliver_again(self.now, parcel);
+        }
+    }
+
+    /// It goes on, and its clock knows nothing of the time between.
+    pub(crate) fn resume_as_if_no_time_had_passed(&mut self, name: &'static str) {
+        let slept = self.now.since(self.paused[name].0);
+        let now = self.now;
+        self.clock(name).stood_still(now, slept);
+        self.resume(name);
+    }
+
+    /// The clock of that node runs at so many thousandths of true time from now on.
+    pub(crate) fn clock_rate(&mut self, name: &'static str, rate: u64) {
+        let now = self.now;
+        self.clock(name).run_at(now, rate);
+    }
+
+    fn clock(&mut self, name: &'static str) -> &mut Clock {
+        self.clocks.entry(name).or_insert(Clock::TRUE)
+    }
+
+    /// What that node's clock shows.
+    pub(crate) fn local(&self, name: &str) -> Timestamp {
+        self.clocks.get(name).unwrap_or(&Clock::TRUE).at(self.now)
+    }
+
     pub(crate) fn cut(&mut self, some: &[&'static str], others: &[&'static str]) {
-        self.cut_one_way(some, others);
-        self.cut_one_way(others, some);
+        self.network.cut(some, others);
+    }
+
+    /// Cuts every link between two of these groups.
+    pub(crate) fn split(&mut self, sides: &[&[&'static str]]) {
+        for (place, side) in sides.iter().enumerate() {
+            for other in &sides[place + 1..] {
+                self.network.cut(side, other);
+            }
+        }
     }
 
     pub(crate) fn cut_one_way(&mut self, from: &[&'static str], to: &[&'static str]) {
-        self.cut.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
+        self.network.cut_one_way(from, to);
     }
 
     pub(crate) fn heal(&mut self) {
-        self.cut.clear();
+        self.network.heal();
+    }
+
+    /// What the test held back arrives now.
+    pub(crate) fn release(&mut self) {
+        self.network.release(self.now, Fate::Held, false);
+    }
+
+    /// What was copied arrives again.
+    pub(crate) fn replay(&mut self, backwards: bool) {
+        self.network.release(self.now, Fate::Copied, backwards);
     }
 
     /// Lets that much time pass.
@@ -110,80 +246,127 @@ impl Rig {
         assert!(self.until(end, &so), "not so within {within:?}: {what}\n{}", self.describe());
     }
 
+    /// Lets time pass; the test fails the moment it is not so.
+    pub(crate) fn always(&mut self, what: &str, time: Duration, so: impl Fn(&Self) -> bool) {
+        let end = self.now + time;
+        assert!(!self.until(end, |rig| !so(rig)), "not so any more: {what}\n{}", self.describe());
+    }
+
     fn until(&mut self, end: Timestamp, so: impl Fn(&Self) -> bool) -> bool {
         loop {
+            self.judge();
             if so(self) {
                 return true;
             }
-            let deadline = self.nodes.iter().map(|(address, node)| (node.next_deadline(), *address)).min();
-            let message = self.queue.peek().map(|Reverse((at, _))| *at);
-            let next =
-                deadline.map_or(Timestamp::NEVER, |(at, _)| at).min(message.unwrap_or(Timestamp::NEVER));
+            let awake = self.nodes.iter().filter(|(name, _)| !self.paused.contains_key(*name));
+            let when = |name: &str, node: &Node| {
+                self.clocks.get(name).unwrap_or(&Clock::TRUE).when(node.next_deadline())
+            };
+            let deadline = awake.map(|(name, node)| (when(name, node), *name)).min();
+            let message = self.network.next();
+            let next = deadline.map_or(Timestamp::NEVER, |(at, _)| at).min(message);
             if next > end {
                 self.now = end;
+                self.judge();
                 return so(self);
             }
             self.now = self.now.max(next);
-            if message.is_some_and(|at| at <= self.now) {
+            if message <= self.now {
                 self.deliver();
-            } else if let Some((_, address)) = deadline {
-                self.input(address, Input::Deadline);
+            } else if let Some((_, name)) = deadline {
+                self.input(name, Input::Deadline);
             }
         }
+    }
+
+    fn judge(&self) {
+        let running = |name: &str, node: &Node| self.judge.is_freed(node.uid()) && self.runs(name);
+        let twice = self.nodes.iter().find(|(name, node)| running(name, node));
+        assert!(
+            self.beyond_bounds || twice.is_none(),
+            "{:?} runs what may run elsewhere\n{}",
+            twice.map(|(name, _)| name),
+            self.describe()
+        );
     }
 
     fn deliver(&mut self) {
-        let Some(Reverse((_, number))) = self.queue.pop() else { return };
-        let (origin, from, to, message) = self.under_way.remove(&number).expect("under way");
-        let target = self.nodes.iter().find(|(address, node)| match &to {
-            Peer::Node(uid) => node.uid() == *uid,
-            Peer::Address(there) => there.as_str() == **address,
-        });
-        let Some(target) = target.map(|(address, _)| *address) else { return };
-        if !self.cut.contains(&(origin, target)) {
-            self.input(target, Input::Message { from, message });
+        let Some(mut parcel) = self.network.take() else { return };
+        let target = match &parcel.to {
+            Peer::Node(uid) => self.nodes.iter().find(|(_, node)| node.uid() == *uid).map(|(name, _)| *name),
+            // The newest life has the address.
+            Peer::Address(there) => self.nodes.keys().copied().rfind(|name| address(name) == there.as_str()),
+        };
+        let Some(target) = target else { return };
+        parcel.at = target;
+        if !self.network.lets_pass(&mut parcel) {
+            return;
+        }
+        if self.paused.contains_key(target) {
+            self.missed.push(parcel);
+        } else {
+            self.input(target, Input::Message { from: parcel.uid, message: parcel.message });
         }
     }
 
-    fn input(&mut self, address: &'static str, input: Input) {
+    fn input(&mut self, name: &'static str, input: Input) {
         let mut effects = Effects::default();
-        let node = self.nodes.get_mut(address).expect("running");
-        node.handle(self.now, input, &mut effects);
-        node.assert_invariants(self.now);
-        self.perform(address, &mut effects);
+        let now = self.local(name);
+        let node = self.nodes.get_mut(name).expect("running");
+        node.handle(now, input, &mut effects);
+        node.assert_invariants(now);
+        self.judge.look(node);
+        self.perform(name, &mut effects);
     }
 
-    fn perform(&mut self, address: &'static str, effects: &mut Effects<Effect>) {
-        let from = self.nodes[address].uid();
+    fn perform(&mut self, name: &'static str, effects: &mut Effects<Effect>) {
+        let uid = self.nodes[name].uid();
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => {
-                    self.count += 1;
-                    self.under_way.insert(self.count, (address, from, to, message));
-                    self.queue.push(Reverse((self.now + DELAY, self.count)));
+                    self.network.send(self.now, Parcel { from: name, uid, to, at: "", message });
                 }
                 Effect::Close(_) => {}
-                Effect::Publish(event) => self.events.push((address, event)),
-                Effect::End(end) => self.ends.push((address, end)),
+                Effect::Publish(event) => {
+                    self.judge.hear(&event);
+                    self.events.push((name, event));
+                }
+                Effect::End(end) => self.ends.push((name, end)),
             }
         }
-        if self.nodes[address].is_ended() {
-            self.nodes.remove(address);
+        if self.nodes[name].is_ended() {
+            self.nodes.remove(name);
         }
     }
 
-    pub(crate) fn uid(&self, address: &str) -> Uid {
-        self.nodes[address].uid()
+    pub(crate) fn uid(&self, name: &str) -> Uid {
+        self.nodes[name].uid()
+    }
+
+    pub(crate) fn table(&self, name: &str) -> &Table {
+        self.nodes[name].table().expect("in a cluster")
+    }
+
+    /// Whether work runs there: it may, or it stopped in the middle of it.
+    pub(crate) fn runs(&self, name: &str) -> bool {
+        match self.paused.get(name) {
+            Some((_, hangs)) => *hangs,
+            None => self.nodes.get(name).is_some_and(|node| node.may_run(self.local(name))),
+        }
+    }
+
+    /// Those that run.
+    pub(crate) fn running(&self) -> BTreeSet<&'static str> {
+        self.nodes.keys().copied().filter(|name| self.runs(name)).collect()
     }
 
     /// Whether exactly these run, know each other as members, and may work.
-    pub(crate) fn is_whole(&self, addresses: &[&str]) -> bool {
-        addresses.iter().all(|address| {
-            let Some(node) = self.nodes.get(address) else { return false };
-            let Some(table) = node.table() else { return false };
-            node.may_run(self.now)
-                && table.members().len() == addresses.len()
-                && addresses.iter().all(|other| {
+    pub(crate) fn is_whole(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| {
+            let Some(table) = self.nodes.get(name).and_then(Node::table) else { return false };
+            self.runs(name)
+                && table.members().len() == names.len()
+                && names.iter().all(|other| {
                     self.nodes.get(other).is_some_and(|other| table.member(other.uid()).is_some())
                 })
         })
@@ -192,47 +375,31 @@ impl Rig {
     /// Who is in office.
     pub(crate) fn coordinator(&self) -> Option<&'static str> {
         let mut acting = self.nodes.iter().filter(|(_, node)| node.log().is_some_and(Log::may_act));
-        let found = acting.next().map(|(address, _)| *address);
+        let found = acting.next().map(|(name, _)| *name);
         found.filter(|_| acting.next().is_none())
     }
 
     /// Who votes, as that node has it.
-    pub(crate) fn voters(&self, address: &str) -> BTreeSet<&'static str> {
-        let table = self.nodes[address].table().expect("in a cluster");
+    pub(crate) fn voters(&self, name: &str) -> BTreeSet<&'static str> {
+        let table = self.table(name);
         let name = |uid: &Uid| {
             self.nodes.iter().find(|(_, node)| node.uid() == *uid).map_or("gone", |(name, _)| *name)
         };
         table.voters().now.iter().chain(&table.voters().next).map(name).collect()
     }
 
-    pub(crate) fn describe(&self) -> String {
-        let mut text = format!("at {:?}, ends {:?}\n", self.now, self.ends);
-        for (address, node) in &self.nodes {
-            text += &format!("{address} {:?} runs {} ", node.uid(), node.may_run(self.now));
-            if let (Some(table), Some(log), Some(document)) = (node.table(), node.log(), node.document()) {
-                text += &format!(
-                    "{:?} {:?} members {:?} removed {:?} voters {:?} term {:?} office {} {} log voters {:?} learners {:?} coordinator {:?} gossip {:?} converged {}",
-                    table.cluster(),
-                    table.version(),
-                    table.members().keys().collect::<Vec<_>>(),
-                    table.removed(),
-                    table.voters(),
-                    log.term(),
-                    log.in_office(),
-                    log.may_act(),
-                    log.voters(),
-                    log.learners(),
-                    log.coordinator(),
-                    document
-                        .view(true)
-                        .iter()
-                        .map(|line| (line.member.uid(), line.shown, line.unreachable))
-                        .collect::<Vec<_>>(),
-                    document.is_converged(),
-                );
-            }
-            text += "\n";
-        }
-        text
+    /// Whether anybody was told of it.
+    pub(crate) fn heard(&self, event: &Event) -> bool {
+        self.events.iter().any(|(_, heard)| heard == event)
     }
+
+    /// Whether anybody was removed.
+    pub(crate) fn anybody_removed(&self) -> bool {
+        self.events.iter().any(|(_, event)| matches!(event, Event::Removed(..)))
+    }
+}
+
+/// Where a node of that name listens.
+fn address(name: &str) -> &str {
+    name.trim_end_matches('\'')
 }
