@@ -13,6 +13,8 @@ pub enum Target {
     Slot(SlotIndex),
     /// Whoever is in office; the one of the newest term, if several believe to be.
     Coordinator,
+    /// Whom a fault that lay in wait found about to be removed.
+    Victim,
     /// A voter that is not in office, the first from that slot on.
     Follower(SlotIndex),
 }
@@ -54,7 +56,7 @@ impl Fault {
     pub fn fits(&self, slots: usize) -> bool {
         let fits = |target: &Target| match target {
             Target::Slot(slot) | Target::Follower(slot) => *slot < slots,
-            Target::Coordinator => true,
+            Target::Coordinator | Target::Victim => true,
         };
         match self {
             Self::Crash { whom, .. }
@@ -78,6 +80,7 @@ impl fmt::Display for Target {
         match self {
             Self::Slot(slot) => write!(f, "n{slot}"),
             Self::Coordinator => f.write_str("the coordinator"),
+            Self::Victim => f.write_str("the one to be removed"),
             Self::Follower(slot) => write!(f, "a follower from n{slot} on"),
         }
     }

@@ -11,10 +11,10 @@ pub fn minimise(plan: Plan, violation: &Violation, breaks: impl FnMut(&Plan) -> 
     let mut search = Search { violation, breaks, runs: 0 };
     let mut plan = plan;
     loop {
-        let before = (plan.faults.len(), plan.nodes);
+        let before = (plan.strikes.len(), plan.nodes);
         plan = search.with_fewer_faults(plan);
         plan = search.with_fewer_nodes(plan);
-        if (plan.faults.len(), plan.nodes) == before || search.runs >= RUNS_MAX {
+        if (plan.strikes.len(), plan.nodes) == before || search.runs >= RUNS_MAX {
             return plan;
         }
     }
@@ -34,13 +34,13 @@ impl<F: FnMut(&Plan) -> Option<Violation>> Search<'_, F> {
 
     /// Leaves out halves, then quarters, and so on down to single faults; the last ones first, as they matter least.
     fn with_fewer_faults(&mut self, mut plan: Plan) -> Plan {
-        let mut size = plan.faults.len().div_ceil(2);
+        let mut size = plan.strikes.len().div_ceil(2);
         while size > 0 {
-            let mut end = plan.faults.len();
+            let mut end = plan.strikes.len();
             while end > 0 {
                 let start = end.saturating_sub(size);
                 let mut smaller = plan.clone();
-                smaller.faults.drain(start..end);
+                smaller.strikes.drain(start..end);
                 if self.still_breaks(&smaller) {
                     plan = smaller;
                 }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn numbers(plan: &Plan) -> Vec<usize> {
-        plan.faults.iter().map(|(number, ..)| *number).collect()
+        plan.strikes.iter().map(|strike| strike.number).collect()
     }
 
     #[test]

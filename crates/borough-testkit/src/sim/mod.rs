@@ -24,6 +24,7 @@ mod queue;
 pub mod rare;
 mod run;
 mod slots;
+pub mod strike;
 mod trace;
 mod violation;
 mod world;

@@ -41,10 +41,10 @@ pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
 
 fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(), Violation> {
     let healing = Moment::START.after(plan.faulty);
-    world.run(plan, healing)?;
+    world.run(healing)?;
     world.heal();
     loop {
-        world.run(plan, world.now().after(GLANCE))?;
+        world.run(world.now().after(GLANCE))?;
         let Some((rule, missing)) = world.unfinished() else {
             *healed_after = world.now().since(healing);
             return Ok(());

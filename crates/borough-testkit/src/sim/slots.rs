@@ -17,7 +17,7 @@ const NUMBER_BITS: u32 = 20;
 /// All slots of a run, and whose uid every life there ever was had.
 #[derive(Debug)]
 pub(super) struct Slots {
-    slots: Vec<Slot>,
+    list: Vec<Slot>,
     by_address: BTreeMap<Address, SlotIndex>,
     births: Vec<(Uid, SlotIndex)>,
 }
@@ -41,13 +41,13 @@ pub(super) struct Slot {
 impl Slots {
     /// So many, all empty.
     pub(super) fn empty(count: usize) -> Self {
-        let slots: Vec<Slot> = (0..count).map(Slot::new).collect();
-        let by_address = slots.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
-        Self { slots, by_address, births: Vec::new() }
+        let list: Vec<Slot> = (0..count).map(Slot::new).collect();
+        let by_address = list.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
+        Self { list, by_address, births: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots.len()
+        self.list.len()
     }
 
     /// The uid of a new life in that slot: by chance, and its low bits lead back to the life without a search.
@@ -73,12 +73,12 @@ impl Slots {
 
     /// That life, if it is not over.
     pub(super) fn life(&self, uid: Uid) -> Option<&Life> {
-        self.slots[self.slot_of(uid)?].life.as_ref().filter(|life| life.uid() == uid)
+        self.list[self.slot_of(uid)?].life.as_ref().filter(|life| life.uid() == uid)
     }
 
     /// The lives that are not over, with their slots.
     pub(super) fn running(&self) -> impl Iterator<Item = (SlotIndex, &Life)> {
-        self.slots.iter().enumerate().filter_map(|(slot, it)| Some((slot, it.life.as_ref()?)))
+        self.list.iter().enumerate().filter_map(|(slot, it)| Some((slot, it.life.as_ref()?)))
     }
 
     /// Whether somebody belongs to another cluster than that.
@@ -90,12 +90,12 @@ impl Slots {
     pub(super) fn is_member(&self, slot: SlotIndex) -> bool {
         let is_member =
             |life: &Life| life.node.table().is_some_and(|table| table.member(life.uid()).is_some());
-        self.slots[slot].life.as_ref().is_some_and(is_member)
+        self.list[slot].life.as_ref().is_some_and(is_member)
     }
 
     /// A slot that ought to be in use and is not.
     pub(super) fn first_deserted(&self) -> Option<SlotIndex> {
-        self.slots.iter().position(|slot| slot.was_used && slot.life.is_none())
+        self.list.iter().position(|slot| slot.was_used && slot.life.is_none())
     }
 }
 
@@ -103,13 +103,13 @@ impl Index<SlotIndex> for Slots {
     type Output = Slot;
 
     fn index(&self, slot: SlotIndex) -> &Slot {
-        &self.slots[slot]
+        &self.list[slot]
     }
 }
 
 impl IndexMut<SlotIndex> for Slots {
     fn index_mut(&mut self, slot: SlotIndex) -> &mut Slot {
-        &mut self.slots[slot]
+        &mut self.list[slot]
     }
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn cut_down(seed: u64, arguments: &Arguments, violation: &Violation) 
 
 fn describe(plan: &Plan) {
     println!("seed {}: {:?}, {} nodes, {:?}", plan.seed, plan.mode, plan.nodes, plan.weather);
-    for (number, at, fault) in &plan.faults {
-        println!("  {number:>2} at {at}: {fault}");
+    for strike in &plan.strikes {
+        println!("  {strike}");
     }
 }
 
@@ -51,8 +51,8 @@ fn command(whole: &Plan, least: &Plan, wish: &Wish) -> String {
     if least.nodes != whole.nodes || wish.nodes.is_some() {
         words.push(format!("--nodes {}", least.nodes));
     }
-    if least.faults.len() != whole.faults.len() || wish.keep.is_some() {
-        let kept: Vec<String> = least.faults.iter().map(|(number, ..)| number.to_string()).collect();
+    if least.strikes.len() != whole.strikes.len() || wish.keep.is_some() {
+        let kept: Vec<String> = least.strikes.iter().map(|strike| strike.number.to_string()).collect();
         // The comma keeps an empty list a word.
         words.push(format!("--keep {},", kept.join(",")));
     }

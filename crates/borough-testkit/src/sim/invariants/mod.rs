@@ -5,6 +5,8 @@ mod agreement;
 mod calm;
 mod clocks;
 mod closing;
+mod convergence;
+mod first_commit;
 mod joint;
 mod lease;
 mod one_committer;
@@ -15,6 +17,7 @@ mod resurrection;
 #[cfg(test)]
 mod samples;
 mod size;
+mod status;
 mod suspended;
 
 use borough_protocol::gossip::Document;
@@ -29,6 +32,7 @@ use borough_protocol::version::{Term, Version};
 pub(super) use self::agreement::unsettled;
 use self::calm::Calm;
 pub(super) use self::closing::unclosed;
+use self::convergence::Convergence;
 use self::joint::Joint;
 use self::lease::Lease;
 use self::one_committer::OneCommitter;
@@ -54,6 +58,7 @@ pub(super) struct Rules {
     joint: Joint,
     lease: Lease,
     removed: Removed,
+    convergence: Convergence,
     calm: Option<Calm>,
     looks: u64,
 }
@@ -64,12 +69,15 @@ pub(super) struct Watch {
     /// The version of its table, and of its document: while they stay, there is nothing to look at.
     table: Option<(Cluster, Version)>,
     document: Option<(u64, usize)>,
-    /// The term it stood in office for, and the one it acted in.
-    elected: Option<Term>,
+    /// The version of the document that it believed all to have seen.
+    converged: Option<u64>,
+    elected: first_commit::Elected,
+    /// The term it acted in.
     office: Option<(Cluster, Term)>,
     is_suspended: bool,
     buried: resurrection::Buried,
     clock: clocks::Known,
+    status: status::Seen,
 }
 
 impl Rules {
@@ -82,6 +90,7 @@ impl Rules {
             joint: Joint::default(),
             lease: Lease::new(&plan.settings),
             removed: Removed::default(),
+            convergence: Convergence::default(),
             calm: is_calm.then(Calm::default),
             looks: 0,
         }
@@ -106,7 +115,7 @@ impl Rules {
             self.look_at_office(&mut life.watch, (table.cluster(), uid), log, met)?;
         }
         if let Some(document) = life.node.document() {
-            life.watch.look_at_document(uid, document)?;
+            self.look_at_document(&mut life.watch, uid, document)?;
         }
         Ok(())
     }
@@ -122,15 +131,35 @@ impl Rules {
             return Ok(());
         }
         let term = log.term();
-        if watch.elected != Some(term) {
-            watch.elected = Some(term);
-            if log.tail().any(|change| matches!(change, Change::Remove(..))) {
-                met.count(Rare::TakeOverWithUncommittedRemoval);
-            }
+        let is_new = watch.elected.is_in_office(uid, term, log.last_index(), log.may_act())?;
+        if is_new && log.tail().any(|change| matches!(change, Change::Remove(..))) {
+            met.count(Rare::TakeOverWithUncommittedRemoval);
         }
         if log.may_act() && watch.office != Some((cluster, term)) {
             watch.office = Some((cluster, term));
             self.one_committer.takes_office((cluster, term), uid)?;
+        }
+        Ok(())
+    }
+
+    fn look_at_document(
+        &mut self,
+        watch: &mut Watch,
+        uid: Uid,
+        document: &Document,
+    ) -> Result<(), Violation> {
+        let version = (document.version_hash(), document.tombstone_count());
+        if watch.document != Some(version) {
+            watch.document = Some(version);
+            watch.buried.changes(uid, document)?;
+            watch.clock.changes(uid, document)?;
+            watch.status.changes(uid, document)?;
+            size::changes(uid, document)?;
+            self.convergence.has(uid, version.0);
+        }
+        if watch.converged != Some(version.0) && document.is_converged() {
+            watch.converged = Some(version.0);
+            self.convergence.is_converged(uid, document)?;
         }
         Ok(())
     }
@@ -181,9 +210,9 @@ impl Rules {
         self.lease.turn_begins(life, now, met)
     }
 
-    /// Whether the life was removed from its cluster, as far as anybody knows.
-    pub(super) fn is_removed(&self, life: &Life) -> bool {
-        life.node.cluster().is_some_and(|cluster| self.removed.contains(cluster, life.uid()))
+    /// Whether that life was removed from its cluster, as far as anybody knows.
+    pub(super) fn is_removed(&self, uid: Uid) -> bool {
+        self.removed.contains(uid)
     }
 }
 
@@ -203,17 +232,6 @@ impl Watch {
             Event::Resumed => false,
             _ => self.is_suspended,
         };
-    }
-
-    fn look_at_document(&mut self, uid: Uid, document: &Document) -> Result<(), Violation> {
-        let version = (document.version_hash(), document.tombstone_count());
-        if self.document == Some(version) {
-            return Ok(());
-        }
-        self.document = Some(version);
-        self.buried.changes(uid, document)?;
-        self.clock.changes(uid, document)?;
-        size::changes(uid, document)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A life that is over for the cluster stays so: a removed incarnation is never a member again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
@@ -11,6 +11,7 @@ use crate::sim::violation::Violation;
 #[derive(Debug, Default)]
 pub(super) struct Removed {
     places: BTreeMap<(Cluster, Uid), u64>,
+    uids: BTreeSet<Uid>,
 }
 
 impl Removed {
@@ -19,6 +20,7 @@ impl Removed {
         let cluster = table.cluster();
         for (uid, removed) in table.removed() {
             self.places.entry((cluster, *uid)).or_insert(removed.version.index);
+            self.uids.insert(*uid);
         }
         let version = table.version();
         let is_back =
@@ -32,9 +34,9 @@ impl Removed {
         }
     }
 
-    /// Whether anybody knows of its removal.
-    pub(super) fn contains(&self, cluster: Cluster, uid: Uid) -> bool {
-        self.places.contains_key(&(cluster, uid))
+    /// Whether anybody knows of its removal. A life is of one cluster at most.
+    pub(super) fn contains(&self, uid: Uid) -> bool {
+        self.uids.contains(&uid)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::sim::life::Life;
 use crate::sim::moment::{Nanos, SECOND};
 use crate::sim::plan::nanos;
 use crate::sim::rare::Rare;
+use crate::sim::strike::Strike;
 use crate::sim::violation::Violation;
 
 /// What a fault leaves to be taken back at its end.
@@ -29,35 +30,37 @@ pub(super) enum Lift {
 
 impl World {
     /// Does what the fault says, unless nobody is there to be struck or the mode forbids it.
-    pub(super) fn strike(&mut self, number: usize, fault: &Fault) -> Result<(), Violation> {
+    pub(super) fn strike(&mut self, place: usize, victim: Option<Uid>) -> Result<(), Violation> {
         if self.is_healing {
             return Ok(());
         }
         let now = self.now;
+        self.victim = victim;
+        let Strike { number, fault, .. } = self.strikes[place].clone();
         self.trace.line(now, || format!("fault {number}: {fault}"));
         match fault {
-            Fault::Crash { whom, back_after } => self.crash(*whom, *back_after),
-            Fault::Pause { whom, lasts } => self.pause(*whom, *lasts),
-            Fault::Partition { side, lasts } => self.partition(side, *lasts),
-            Fault::Apart { one, other, lasts } => self.cut_pair((*one, *other), true, *lasts),
-            Fault::OneWay { from, to, lasts } => self.cut_pair((*from, *to), false, *lasts),
-            Fault::Deaf { whom, lasts } => self.cut_off(*whom, |slot, other| (other, slot), *lasts),
-            Fault::Mute { whom, lasts } => self.cut_off(*whom, |slot, other| (slot, other), *lasts),
+            Fault::Crash { whom, back_after } => self.crash(whom, back_after),
+            Fault::Pause { whom, lasts } => self.pause(whom, lasts),
+            Fault::Partition { side, lasts } => self.partition(&side, lasts),
+            Fault::Apart { one, other, lasts } => self.cut_pair((one, other), true, lasts),
+            Fault::OneWay { from, to, lasts } => self.cut_pair((from, to), false, lasts),
+            Fault::Deaf { whom, lasts } => self.cut_off(whom, |slot, other| (other, slot), lasts),
+            Fault::Mute { whom, lasts } => self.cut_off(whom, |slot, other| (slot, other), lasts),
             Fault::Storm { weather, lasts } => {
-                if self.bears_storm(*lasts) {
-                    self.network.begin_storm(number, *weather);
-                    self.queue.plan(now.after(*lasts), Happening::Lift(Lift::Storm(number)));
+                if self.bears_storm(lasts) {
+                    self.network.begin_storm(number, weather);
+                    self.queue.plan(now.after(lasts), Happening::Lift(Lift::Storm(number)));
                 }
             }
-            Fault::Leave { whom, back_after } => return self.leave(*whom, *back_after),
-            Fault::Down { by, whom } => return self.down(*by, *whom),
+            Fault::Leave { whom, back_after } => return self.leave(whom, back_after),
+            Fault::Down { by, whom } => return self.down(by, whom),
             Fault::Refused { by, whom } => {
-                if let Some((by, uid)) = self.whom(*by).zip(self.uid_of(*whom)) {
+                if let Some((by, uid)) = self.whom(by).zip(self.uid_of(whom)) {
                     return self.command(by, Command::Refused(uid));
                 }
             }
-            Fault::Start { slot } => return self.start(*slot, None),
-            Fault::Close { by } => return self.close(*by),
+            Fault::Start { slot } => return self.start(slot, None),
+            Fault::Close { by } => return self.close(by),
         }
         Ok(())
     }
@@ -106,6 +109,7 @@ impl World {
     fn crash(&mut self, whom: Target, back_after: Option<Nanos>) {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
         self.note_crash(slot);
+        self.expect_removal(slot, Nanos::MAX);
         let Some(life) = self.slots[slot].life.take() else { return };
         if let Some(delay) = back_after {
             let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());
@@ -145,6 +149,7 @@ impl World {
         let Some(pause) = life.pause else { return };
         self.queue.plan(pause.until, Happening::Resume { slot, life: life.number });
         if !is_short {
+            self.expect_removal(slot, lasts);
             self.slots[slot].hurt += 1;
             self.queue.plan(now.after(lasts), Happening::Lift(Lift::Hurt(slot)));
         }
@@ -159,6 +164,9 @@ impl World {
         if self.voters_within(side) == self.voters_within(&rest) {
             self.met.count(Rare::VotersSplitEvenly);
         }
+        for slot in &hurt {
+            self.expect_removal(*slot, lasts);
+        }
         let ways = side.iter().flat_map(|one| rest.iter().flat_map(|other| [(*one, *other), (*other, *one)]));
         self.cut(ways.collect(), hurt, lasts);
     }
@@ -172,6 +180,7 @@ impl World {
         if both_ways {
             ways.push((to, from));
         }
+        self.expect_choice((from, to), lasts);
         self.cut(ways, hurt, lasts);
     }
 
@@ -183,6 +192,7 @@ impl World {
         lasts: Nanos,
     ) {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+        self.expect_removal(slot, lasts);
         let others = (0..self.slots.len()).filter(|other| *other != slot);
         self.cut(others.map(|other| way(slot, other)).collect(), vec![slot], lasts);
     }
@@ -230,6 +240,10 @@ impl World {
         match target {
             Target::Slot(slot) => self.slots[slot].life.as_ref().map(|_| slot),
             Target::Coordinator => self.coordinator(),
+            Target::Victim => self
+                .victim
+                .filter(|uid| self.slots.life(*uid).is_some())
+                .and_then(|uid| self.slots.slot_of(uid)),
             Target::Follower(first) => {
                 let slots = self.slots.len();
                 (first..first + slots).map(|slot| slot % slots).find(|slot| self.follows(*slot))

@@ -8,7 +8,9 @@
 //! slot empty -----> slot running <-----> slot paused   -----------> slot empty
 //! ```
 
+mod ambush;
 mod budget;
+mod failover;
 mod faults;
 mod settled;
 mod work;
@@ -25,6 +27,7 @@ use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 use borough_protocol::table::Cluster;
 
+use self::failover::Overdue;
 use self::faults::Lift;
 use super::clock::Clock;
 use super::cuts::SlotIndex;
@@ -37,6 +40,7 @@ use super::plan::{Mode, Plan};
 use super::queue::Queue;
 use super::rare::{Met, Rare};
 use super::slots::{Slots, number_of};
+use super::strike::Strike;
 use super::trace::{Lines, Trace};
 use super::violation::Violation;
 
@@ -53,6 +57,10 @@ pub(super) struct World {
     settings: Checked,
     seeds: Vec<Address>,
     slots: Slots,
+    /// What is to happen to it, and which of it lies in wait.
+    strikes: Vec<Strike>,
+    waiting: Vec<usize>,
+    victim: Option<Uid>,
     queue: Queue<Happening>,
     network: Network,
     rules: Rules,
@@ -79,7 +87,9 @@ enum Happening {
     Work { slot: SlotIndex, life: usize },
     Drained { slot: SlotIndex, life: usize },
     Fault { place: usize },
+    Sprung { place: usize, victim: Option<Uid> },
     Lift(Lift),
+    Overdue(Overdue),
 }
 
 impl World {
@@ -92,6 +102,9 @@ impl World {
             mode: plan.mode,
             seeds: (0..plan.nodes).map(|slot| slots[slot].address.clone()).collect(),
             slots,
+            strikes: plan.strikes.clone(),
+            waiting: Vec::new(),
+            victim: None,
             queue: Queue::default(),
             network: Network::new(plan.slots, plan.weather, random.fork()),
             rules: Rules::new(plan),
@@ -109,17 +122,17 @@ impl World {
         for (slot, at) in plan.starts.iter().enumerate() {
             world.queue.plan(*at, Happening::Start { slot, uid: None });
         }
-        for (place, (_, at, _)) in plan.faults.iter().enumerate() {
-            world.queue.plan(*at, Happening::Fault { place });
+        for (place, strike) in plan.strikes.iter().enumerate() {
+            world.queue.plan(strike.at, Happening::Fault { place });
         }
         world
     }
 
     /// Lets happen what happens until then.
-    pub(super) fn run(&mut self, plan: &Plan, until: Moment) -> Result<(), Violation> {
+    pub(super) fn run(&mut self, until: Moment) -> Result<(), Violation> {
         while let Some((at, happening)) = self.queue.take(until) {
             self.now = at;
-            self.happen(plan, happening)?;
+            self.happen(happening)?;
         }
         self.now = until;
         Ok(())
@@ -145,7 +158,7 @@ impl World {
         &self.met
     }
 
-    fn happen(&mut self, plan: &Plan, happening: Happening) -> Result<(), Violation> {
+    fn happen(&mut self, happening: Happening) -> Result<(), Violation> {
         match happening {
             Happening::Arrival { from, slot, life, message } => self.arrive(from, slot, life, message),
             Happening::Wake { slot, number, life } => self.wake(slot, number, life),
@@ -153,10 +166,9 @@ impl World {
             Happening::Start { slot, uid } => self.start(slot, uid),
             Happening::Resume { slot, life } => self.resume(slot, life),
             Happening::Drained { slot, life } => self.drained(slot, life),
-            Happening::Fault { place } => {
-                let (number, _, fault) = &plan.faults[place];
-                self.strike(*number, fault)
-            }
+            Happening::Fault { place } => self.strike_or_wait(place),
+            Happening::Sprung { place, victim } => self.strike(place, victim),
+            Happening::Overdue(overdue) => self.overdue(overdue),
             Happening::Lift(lift) => {
                 self.lift(&lift);
                 Ok(())
@@ -249,6 +261,9 @@ impl World {
         let outcome = effects.drain().try_for_each(|effect| self.perform(slot, effect));
         self.effects = effects;
         outcome?;
+        if !self.waiting.is_empty() {
+            self.spring(slot);
+        }
         self.plan_wake(slot);
         Ok(())
     }
@@ -380,7 +395,7 @@ impl World {
         let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         let Some(pause) = it.pause.filter(|pause| pause.until <= now) else { return Ok(()) };
         it.pause = None;
-        if self.rules.is_removed(it) {
+        if self.rules.is_removed(it.uid()) {
             self.met.count(Rare::PausedUntilRemoved);
         }
         if self.settings.flaws.has(Flaw::ClockStopsInPause) {

@@ -1,0 +1,259 @@
+//! The drawing of a plan from its seed.
+
+use borough_protocol::flaws::Flaws;
+use borough_protocol::random::Random;
+use borough_protocol::settings::{Checked, Settings};
+
+use super::{Mode, Plan, Wish, nanos};
+use crate::sim::fault::{Fault, Target};
+use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
+use crate::sim::network::Weather;
+use crate::sim::strike::{Cue, Strike};
+
+const FAULTY: Nanos = 60 * SECOND;
+const FAULTS_MIN: u64 = 10;
+const FAULTS_MAX: u64 = 30;
+/// Faults begin when a cluster had time to form, mostly: the first may strike while it forms.
+const FIRST_FAULT: Nanos = SECOND;
+
+/// The whole run of that seed.
+pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
+    let mut random = Random::seeded(seed);
+    let settings = draw_settings(&mut random, wish.flaws);
+    let drawn_mode = draw_mode(&mut random);
+    let nodes = draw_nodes(&mut random);
+    let slots = nodes + usize::from(random.per_mille(300));
+    let mode = wish.mode.unwrap_or(drawn_mode);
+    let mut draw = Draw { random, settings: &settings, mode, nodes, slots };
+    let weather = draw.weather();
+    let starts = (0..nodes).map(|_| draw.start()).collect();
+    let strikes = draw.strikes();
+    let heal = if mode == Mode::Wild { 60 * SECOND } else { 30 * SECOND };
+    Plan { seed, mode, settings, nodes, slots, starts, weather, faulty: FAULTY, heal, strikes }
+}
+
+/// With few voters some members follow a table that they have no part in.
+fn draw_settings(random: &mut Random, flaws: Flaws) -> Checked {
+    let max_voters = if random.per_mille(300) { 3 } else { 5 };
+    let settings = Settings { max_voters, ..Settings::default() };
+    let mut checked = Checked::new(settings).expect("the defaults are safe with any odd number of voters");
+    checked.flaws = flaws;
+    checked
+}
+
+fn draw_mode(random: &mut Random) -> Mode {
+    match random.below(100) {
+        0..12 => Mode::Calm,
+        12..15 => Mode::Closing,
+        15..65 => Mode::Safe,
+        _ => Mode::Wild,
+    }
+}
+
+fn draw_nodes(random: &mut Random) -> usize {
+    match random.below(20) {
+        0 => 2,
+        1..4 => 3,
+        4..7 => 4,
+        7..17 => 5,
+        17 => 6,
+        _ => 7,
+    }
+}
+
+/// The drawing of one plan.
+struct Draw<'a> {
+    random: Random,
+    settings: &'a Checked,
+    mode: Mode,
+    nodes: usize,
+    slots: usize,
+}
+
+impl Draw<'_> {
+    fn is_gentle(&self) -> bool {
+        matches!(self.mode, Mode::Calm | Mode::Closing)
+    }
+
+    fn weather(&mut self) -> Weather {
+        // A message and its answer both have to stay within the round trip.
+        let tolerated = nanos(self.settings.round_trip) / 2 - MILLISECOND;
+        let delay_min = self.random.between(MILLISECOND / 10, 5 * MILLISECOND);
+        let delay_max = self.random.between(delay_min, tolerated / 2);
+        let twice_per_mille = self.random.below(20);
+        if self.is_gentle() {
+            let late_per_mille = self.random.below(50);
+            return Weather {
+                delay_min,
+                delay_max,
+                late_per_mille,
+                late_max: tolerated,
+                loss_per_mille: 0,
+                twice_per_mille,
+            };
+        }
+        Weather {
+            delay_min,
+            delay_max,
+            late_per_mille: self.random.below(20),
+            late_max: self.random.between(tolerated, SECOND),
+            loss_per_mille: self.random.below(10),
+            twice_per_mille,
+        }
+    }
+
+    /// All at once, or one after another.
+    fn start(&mut self) -> Moment {
+        let spread = if self.random.per_mille(500) { 50 * MILLISECOND } else { 3 * SECOND };
+        Moment::at(self.random.below(spread))
+    }
+
+    fn strikes(&mut self) -> Vec<Strike> {
+        let count = self.random.between(FAULTS_MIN, FAULTS_MAX);
+        let refusals = self.random.per_mille(200);
+        let mut strikes: Vec<Strike> = (0..count)
+            .map(|_| match self.mode {
+                Mode::Calm | Mode::Closing => {
+                    let fault = self.gentle_fault(refusals);
+                    self.strike(None, fault)
+                }
+                Mode::Safe | Mode::Wild => self.harsh_strike(),
+            })
+            .collect();
+        for slot in self.nodes..self.slots {
+            strikes.push(self.strike(None, Fault::Start { slot }));
+        }
+        if self.mode == Mode::Closing {
+            let fault = Fault::Close { by: self.slot() };
+            strikes.push(Strike { number: 0, at: Moment::at(FAULTY - SECOND), cue: None, fault });
+        }
+        strikes.sort_by_key(|strike| strike.at);
+        for (number, strike) in strikes.iter_mut().enumerate() {
+            strike.number = number;
+        }
+        strikes
+    }
+
+    fn strike(&mut self, cue: Option<(Cue, Nanos)>, fault: Fault) -> Strike {
+        let at = Moment::at(self.random.between(FIRST_FAULT, FAULTY - SECOND));
+        Strike { number: 0, at, cue, fault }
+    }
+
+    /// One in three lies in wait for a bad moment.
+    fn harsh_strike(&mut self) -> Strike {
+        let cue = match self.random.below(12) {
+            0 => Some(Cue::Election),
+            1 => Some(Cue::JointPhase),
+            2 | 3 => Some(Cue::Removal),
+            _ => None,
+        };
+        let cue = cue.map(|cue| (cue, self.random.below(400 * MILLISECOND)));
+        let whom = match cue {
+            Some((Cue::Removal, _)) if self.random.per_mille(500) => Target::Victim,
+            Some(_) if self.random.per_mille(500) => Target::Coordinator,
+            _ => self.target(),
+        };
+        let fault = self.fault(whom);
+        self.strike(cue, fault)
+    }
+
+    /// Who refuses connections is half suspected already: a run has refusals or pauses, never both.
+    fn gentle_fault(&mut self, refusals: bool) -> Fault {
+        let whom = self.target();
+        match self.random.below(10) {
+            0 => Fault::Leave { whom, back_after: Some(self.random.between(SECOND, 10 * SECOND)) },
+            _ if refusals => Fault::Refused { by: whom, whom: self.target() },
+            _ => Fault::Pause { whom, lasts: self.short_pause() },
+        }
+    }
+
+    fn fault(&mut self, whom: Target) -> Fault {
+        let lasts = self.lasts();
+        match self.random.below(100) {
+            0..16 => Fault::Crash { whom, back_after: self.back_after() },
+            16..24 => Fault::Pause { whom, lasts: self.short_pause() },
+            24..38 => Fault::Pause { whom, lasts },
+            38..54 => Fault::Partition { side: self.side(), lasts },
+            54..62 => Fault::Apart { one: whom, other: self.target(), lasts },
+            62..68 => Fault::OneWay { from: whom, to: self.target(), lasts },
+            68..73 => Fault::Deaf { whom, lasts },
+            73..78 => Fault::Mute { whom, lasts },
+            78..84 => Fault::Storm { weather: self.storm(), lasts },
+            84..91 => Fault::Leave { whom, back_after: self.back_after() },
+            91..96 => Fault::Down { by: whom, whom: self.target() },
+            _ => Fault::Refused { by: whom, whom: self.target() },
+        }
+    }
+
+    fn slot(&mut self) -> Target {
+        Target::Slot(self.any(self.slots))
+    }
+
+    fn target(&mut self) -> Target {
+        match self.random.below(10) {
+            0..3 => Target::Coordinator,
+            3 => Target::Follower(self.any(self.slots)),
+            _ => self.slot(),
+        }
+    }
+
+    fn any(&mut self, bound: usize) -> usize {
+        usize::try_from(self.random.below(bound as u64)).unwrap_or_default()
+    }
+
+    fn side(&mut self) -> Vec<usize> {
+        let size = 1 + self.any((self.slots / 2).max(1));
+        let mut slots: Vec<usize> = (0..self.slots).collect();
+        while slots.len() > size {
+            let out = self.any(slots.len());
+            slots.remove(out);
+        }
+        slots
+    }
+
+    /// Up to what a healthy node may show, often just that.
+    fn short_pause(&mut self) -> Nanos {
+        let longest = nanos(self.settings.max_pause);
+        if self.random.per_mille(300) { longest } else { self.random.between(MILLISECOND, longest) }
+    }
+
+    /// Around the timeouts of leases and suspicion, or longer than all of them.
+    fn lasts(&mut self) -> Nanos {
+        match self.random.below(10) {
+            0..3 => self.random.between(100 * MILLISECOND, SECOND),
+            3..8 => self.random.between(SECOND, 6 * SECOND),
+            _ => self.random.between(6 * SECOND, 25 * SECOND),
+        }
+    }
+
+    fn back_after(&mut self) -> Option<Nanos> {
+        match self.random.below(10) {
+            0 => None,
+            1..5 => Some(self.random.between(10 * MILLISECOND, SECOND)),
+            _ => Some(self.random.between(SECOND, 8 * SECOND)),
+        }
+    }
+
+    fn storm(&mut self) -> Weather {
+        let delay_min = self.random.between(MILLISECOND, 20 * MILLISECOND);
+        let delay_max = self.random.between(delay_min, 300 * MILLISECOND);
+        let storm = Weather {
+            delay_min,
+            delay_max,
+            late_per_mille: self.random.below(100),
+            late_max: self.random.between(delay_max, 3 * SECOND),
+            loss_per_mille: self.random.below(400),
+            twice_per_mille: self.random.below(100),
+        };
+        if self.mode == Mode::Wild {
+            return storm;
+        }
+        // One that leases outlive, mostly: those who lose theirs must not be a majority.
+        Weather {
+            delay_max: delay_max.min(60 * MILLISECOND),
+            late_max: storm.late_max.min(SECOND),
+            loss_per_mille: storm.loss_per_mille / 5,
+            ..storm
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Faults that lie in wait for a bad moment.
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
+use borough_protocol::table::Change;
+
+use super::{Happening, World};
+use crate::sim::cuts::SlotIndex;
+use crate::sim::life::Life;
+use crate::sim::strike::Cue;
+use crate::sim::violation::Violation;
+
+impl World {
+    /// The moment of a fault has come: it strikes, or begins to lie in wait.
+    pub(super) fn strike_or_wait(&mut self, place: usize) -> Result<(), Violation> {
+        if self.strikes[place].cue.is_none() {
+            return self.strike(place, None);
+        }
+        self.waiting.push(place);
+        Ok(())
+    }
+
+    /// Looks whether the life in that slot is in a situation that a fault waits for.
+    pub(super) fn spring(&mut self, slot: SlotIndex) {
+        let Some(life) = &self.slots[slot].life else { return };
+        let strikes = &self.strikes;
+        let found = self
+            .waiting
+            .iter()
+            .position(|place| strikes[*place].cue.is_some_and(|(cue, _)| is_in(cue, life)));
+        let Some(found) = found else { return };
+        let victim = victim_in(life);
+        let place = self.waiting.remove(found);
+        let delay = self.strikes[place].cue.map_or(0, |(_, delay)| delay);
+        self.queue.plan(self.now.after(delay), Happening::Sprung { place, victim });
+    }
+}
+
+fn is_in(cue: Cue, life: &Life) -> bool {
+    let Some(log) = life.node.log() else { return false };
+    match cue {
+        Cue::Election => log.in_office() && !log.may_act(),
+        Cue::JointPhase => log.voters().is_joint(),
+        Cue::Removal => log.in_office() && victim_in(life).is_some(),
+    }
+}
+
+/// Whose removal the life has appended and does not know to be committed.
+fn victim_in(life: &Life) -> Option<Uid> {
+    life.node.log()?.tail().find_map(|change| match change {
+        Change::Remove(uid, _) => Some(*uid),
+        Change::Admit(_) | Change::Drain(_) | Change::Free(_) | Change::Forget(_) | Change::Close => None,
+    })
+}

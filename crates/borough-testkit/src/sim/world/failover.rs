@@ -1,0 +1,60 @@
+//! The rule of fail-over: who cannot take part is removed in time, while a quorum of the voters can.
+//!
+//! It needs to know what was done to whom, so it stands here and not beside the others.
+
+use borough_protocol::incarnation::Uid;
+
+use super::{Happening, World};
+use crate::sim::cuts::SlotIndex;
+use crate::sim::life::Life;
+use crate::sim::moment::{Nanos, SECOND};
+use crate::sim::plan::Mode;
+use crate::sim::violation::Violation;
+
+/// How long it may take until a member that is gone, deaf or mute is removed: the promised fail-over, an election that goes wrong
+/// and a change of voters.
+const LOST: Nanos = 9 * SECOND;
+/// How long it may take until of two members that cannot hear each other one is removed: detectors are slower than leases.
+const APART: Nanos = 16 * SECOND;
+
+/// Members of whom one must be gone by now: one, or two that are cut apart.
+pub(super) type Overdue = (Uid, Option<Uid>);
+
+impl World {
+    /// That slot is lost for so long, or for good: plans to look whether it was removed.
+    pub(super) fn expect_removal(&mut self, slot: SlotIndex, lasts: Nanos) {
+        if let Some(uid) = self.watched(slot).filter(|_| lasts > LOST) {
+            self.queue.plan(self.now.after(LOST), Happening::Overdue((uid, None)));
+        }
+    }
+
+    /// These two are cut apart for so long: plans to look whether one was removed.
+    pub(super) fn expect_choice(&mut self, (one, other): (SlotIndex, SlotIndex), lasts: Nanos) {
+        if let Some((one, other)) = self.watched(one).zip(self.watched(other)).filter(|_| lasts > APART) {
+            self.queue.plan(self.now.after(APART), Happening::Overdue((one, Some(other))));
+        }
+    }
+
+    /// Looks whether it happened in time.
+    pub(super) fn overdue(&self, (uid, other): Overdue) -> Result<(), Violation> {
+        let is_out = |uid: Uid| self.rules.is_removed(uid) || self.slots.life(uid).is_none();
+        let is_settled = match other {
+            None => self.rules.is_removed(uid),
+            Some(other) => is_out(uid) || is_out(other),
+        };
+        if is_settled || self.is_healing {
+            return Ok(());
+        }
+        let text = match other {
+            None => format!("{uid:?} has been lost for {} s and is still a member", LOST / SECOND),
+            Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", APART / SECOND),
+        };
+        Err(Violation::Liveness("failover", text))
+    }
+
+    /// The member in that slot, in runs in which a quorum always lives.
+    fn watched(&self, slot: SlotIndex) -> Option<Uid> {
+        let is_watched = self.mode != Mode::Wild && self.slots.is_member(slot);
+        self.slots[slot].life.as_ref().filter(|_| is_watched).map(Life::uid)
+    }
+}
