@@ -174,8 +174,8 @@ impl Draw<'_> {
             16..24 => Fault::Pause { whom, lasts: self.short_pause() },
             24..38 => Fault::Pause { whom, lasts },
             38..54 => Fault::Partition { side: self.side(), lasts },
-            54..62 => Fault::Apart { one: whom, other: self.target(), lasts },
-            62..68 => Fault::OneWay { from: whom, to: self.target(), lasts },
+            54..62 => Fault::Apart { one: whom, other: self.target(), lasts: self.lasts_apart() },
+            62..68 => Fault::OneWay { from: whom, to: self.target(), lasts: self.lasts_apart() },
             68..73 => Fault::Deaf { whom, lasts },
             73..78 => Fault::Mute { whom, lasts },
             78..84 => Fault::Storm { weather: self.storm(), lasts },
@@ -224,6 +224,11 @@ impl Draw<'_> {
             3..8 => self.random.between(SECOND, 6 * SECOND),
             _ => self.random.between(6 * SECOND, 25 * SECOND),
         }
+    }
+
+    /// Two that cannot hear each other are told apart late: sometimes long enough for that.
+    fn lasts_apart(&mut self) -> Nanos {
+        if self.random.per_mille(200) { self.random.between(25 * SECOND, 40 * SECOND) } else { self.lasts() }
     }
 
     fn back_after(&mut self) -> Option<Nanos> {

@@ -14,8 +14,9 @@ use crate::sim::violation::Violation;
 /// How long it may take until a member that is gone, deaf or mute is removed: the promised fail-over, an election that goes wrong
 /// and a change of voters.
 const LOST: Nanos = 9 * SECOND;
-/// How long it may take until of two members that cannot hear each other one is removed: detectors are slower than leases.
-const APART: Nanos = 16 * SECOND;
+/// How long it may take until of two members that cannot hear each other one is removed: detectors are slower than leases, and what
+/// they say has to last.
+const APART: Nanos = 24 * SECOND;
 
 /// Members of whom one must be gone by now: one, or two that are cut apart.
 pub(super) type Overdue = (Uid, Option<Uid>);
