@@ -52,6 +52,8 @@ pub(super) struct Participant {
     pub(super) published: Standing,
     pub(super) suspended_since: Timestamp,
     pub(super) was_voter: bool,
+    /// Whether it heard no quorum of the voters when it last looked.
+    pub(super) was_cut_off: bool,
     pub(super) term: Term,
     /// Removed nodes whose links stay open as long as the log needs them.
     pub(super) to_close: BTreeSet<Uid>,
@@ -143,6 +145,7 @@ impl Participant {
             departure: Departure::Staying,
             reports: BTreeSet::new(),
             was_voter: false,
+            was_cut_off: false,
             term: Term::ZERO,
             published: Standing::Guest,
             suspended_since: now,

@@ -1,6 +1,7 @@
 //! What follows from every input: decisions are followed, the coordinator acts, words go out, and the end is noticed.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::departure::Departure;
 use super::interface::{Effect, End, Event, Message, Peer, QuietReport, Word};
@@ -54,11 +55,9 @@ impl Participant {
         if now < self.times.quiet || !self.votes() {
             return;
         }
-        let timing = self.identity.settings.timing();
-        let Look { mut quiet, silent, next } = self.grants.look(now, timing, me, &self.table);
-        if self.holder.standing(now) == Standing::Suspended {
-            quiet.clear();
-        }
+        let timing = *self.identity.settings.timing();
+        let Look { mut quiet, silent, next } = self.grants.look(now, &timing, me, &self.table);
+        self.doubt_itself(now, &mut quiet);
         // A member whose voters all left knows of none of those who vote now.
         let coordinator = self.log.coordinator().map(|(uid, _)| uid);
         for uid in silent {
@@ -81,6 +80,21 @@ impl Participant {
             let report = QuietReport { seq: self.reports_sent, quiet: self.quiet.clone() };
             effects.push(self.word(coordinator, Word::Quiet(report)));
         }
+    }
+
+    /// A voter that does not hear a quorum of the voters, or is not heard by one, accuses nobody: it is itself that is cut off. When it is
+    /// not any more, everybody gets the full time anew.
+    fn doubt_itself(&mut self, now: Timestamp, quiet: &mut Vec<Uid>) {
+        let me = self.uid();
+        let hears = self.log.voters().quorum(|voter| voter == me || !quiet.contains(&voter));
+        let is_cut_off = !hears || self.holder.standing(now) == Standing::Suspended;
+        if self.was_cut_off && !is_cut_off {
+            self.grants.forgive_all(now);
+        }
+        if self.was_cut_off || is_cut_off {
+            quiet.clear();
+        }
+        self.was_cut_off = is_cut_off;
     }
 
     /// Lets everything follow from what has just happened.
@@ -205,7 +219,7 @@ impl Participant {
 
     fn feed_others(&mut self, effects: &mut Effects<Effect>) {
         let version = self.table.version();
-        let behind: alloc::vec::Vec<(Uid, crate::version::Version)> =
+        let behind: Vec<(Uid, crate::version::Version)> =
             self.grants.fed().filter(|(_, known)| known.index < version.index).collect();
         for (uid, known) in behind {
             let feed = self.feeder.feed(known, &self.table);

@@ -54,8 +54,12 @@ impl Office {
         self.remove_cut_off(scene, propose);
     }
 
-    /// Whether a quorum of the voters says so, each not long ago. Nobody else's opinion counts.
+    /// Whether a quorum of the voters says so, each not long ago. Nobody else's opinion counts, and no coordinator is quiet: a quorum
+    /// answers it.
     fn is_quiet(&self, scene: &Scene<'_>, propose: &Proposals<'_>, uid: Uid) -> bool {
+        if uid == scene.me {
+            return false;
+        }
         let says = |voter: Uid| {
             if voter == scene.me {
                 return scene.quiet.contains(&uid) && !scene.hears(propose.now, uid);

@@ -74,16 +74,18 @@ impl Office {
     }
 }
 
-/// Who should vote, of those that stay and are heard.
+/// Who should vote. Who votes already counts as long as it stays, heard or not: whom a quorum does not hear is removed first, and one
+/// node's bad moment must not make the list any shorter. Only newcomers have to be heard.
 fn wanted_here(scene: &Scene<'_>, propose: &Proposals<'_>) -> BTreeSet<Uid> {
+    let voting = &propose.log.voters().now;
     let candidates: Vec<Candidate<'_>> = scene
         .table
         .members()
         .iter()
-        .filter(|(uid, _)| stays(scene, **uid) && scene.hears(propose.now, **uid))
+        .filter(|(uid, _)| stays(scene, **uid))
+        .filter(|(uid, _)| voting.contains(uid) || scene.hears(propose.now, **uid))
         .map(|(uid, member)| Candidate { uid: *uid, admission: member.admission, zone: &member.facts.zone })
         .collect();
-    let voting = &propose.log.voters().now;
     wanted(scene.settings.strategy, scene.settings.max_voters, &candidates, voting)
 }
 
