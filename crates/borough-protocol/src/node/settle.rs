@@ -82,12 +82,11 @@ impl Participant {
         }
     }
 
-    /// A voter that does not hear a quorum of the voters, or is not heard by one, accuses nobody: it is itself that is cut off. When it is
-    /// not any more, everybody gets the full time anew.
+    /// A voter that does not hear a quorum of the voters accuses nobody: it is itself that is cut off. When it is not any more, everybody
+    /// gets the full time anew.
     fn doubt_itself(&mut self, now: Timestamp, quiet: &mut Vec<Uid>) {
         let me = self.uid();
-        let hears = self.log.voters().quorum(|voter| voter == me || !quiet.contains(&voter));
-        let is_cut_off = !hears || self.holder.standing(now) == Standing::Suspended;
+        let is_cut_off = !self.log.voters().quorum(|voter| voter == me || !quiet.contains(&voter));
         if self.was_cut_off && !is_cut_off {
             self.grants.forgive_all(now);
         }
@@ -234,11 +233,7 @@ impl Participant {
             return;
         }
         match standing {
-            Standing::Running => {
-                // It was cut off itself, and cannot say of anybody that he was silent meanwhile.
-                self.grants.forgive_all(now);
-                effects.push(Effect::Publish(Event::Resumed));
-            }
+            Standing::Running => effects.push(Effect::Publish(Event::Resumed)),
             Standing::Suspended => {
                 self.suspended_since = now;
                 effects.push(Effect::Publish(Event::Suspended));

@@ -14,6 +14,7 @@ use crate::incarnation::Uid;
 use crate::log::{Log, VotersChange};
 use crate::table::State;
 use crate::time::Timestamp;
+use crate::version::Version;
 
 /// How many entries behind a newcomer may be and still count as level: fewer than one append carries.
 const LEVEL_WITHIN: u64 = 16;
@@ -59,10 +60,13 @@ impl Office {
         if !newcomers.iter().all(level) {
             return;
         }
-        if !wish.contains(&scene.me)
-            && let Some(heir) = wish.intersection(&log.voters().now).next().copied()
-        {
-            propose.log.hand_over(propose.now, heir, propose.out);
+        if !wish.contains(&scene.me) && !wish.is_disjoint(&log.voters().now) {
+            let heirs = wish.intersection(&log.voters().now).copied();
+            if let Some(heir) =
+                heirs.filter(|uid| scene.just_heard(propose.now, *uid)).min_by_key(|uid| age(scene, *uid))
+            {
+                propose.log.hand_over(propose.now, heir, propose.out);
+            }
             return;
         }
         // A joint phase that begins towards the dead can end for nobody.
@@ -100,6 +104,10 @@ fn drop_learner(scene: &Scene<'_>, propose: &mut Proposals<'_>, list: &BTreeSet<
 fn change(propose: &mut Proposals<'_>, change: VotersChange) {
     // One at a time: refused while another is under way, and wanted again at the next look.
     let _ = propose.log.change_voters(propose.now, change, propose.out);
+}
+
+fn age(scene: &Scene<'_>, uid: Uid) -> Option<Version> {
+    scene.table.member(uid).map(|member| member.admission)
 }
 
 fn stays(scene: &Scene<'_>, uid: Uid) -> bool {
