@@ -241,7 +241,7 @@ impl Participant {
     }
 
     fn take(&mut self, now: Timestamp, from: Uid, word: Word, effects: &mut Effects<Effect>) -> Option<End> {
-        if self.is_gone(from) && !is_heard_of_the_gone(&word) {
+        if self.is_gone(from) && !self.is_heard_of_the_gone(from, &word) {
             return None;
         }
         match word {
@@ -273,6 +273,15 @@ impl Participant {
     fn is_gone(&self, uid: Uid) -> bool {
         let gone = self.table.is_removed(uid) || self.gossip.document().is_buried(uid);
         gone && !self.identity.settings.flaws.has(Flaw::RemovedTakenSeriously)
+    }
+
+    /// A removed voter has its voice until no list names it, and a renewal is answered with the bad news.
+    fn is_heard_of_the_gone(&self, from: Uid, word: &Word) -> bool {
+        match word {
+            Word::Log(_) | Word::Renew(_) | Word::Renewed(_) => true,
+            Word::Quiet(_) => self.log.voters().names(from),
+            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) => false,
+        }
     }
 
     fn command(&mut self, now: Timestamp, command: &Command) -> Option<End> {
@@ -417,11 +426,6 @@ impl Participant {
         assert!(!self.may_run(now) || admitted, "a node that is no member runs");
         assert!(self.office.is_none() || self.log.in_office(), "a coordinator out of office acts");
     }
-}
-
-/// The log needs a removed voter until no list names it, and a renewal is answered with the bad news.
-fn is_heard_of_the_gone(word: &Word) -> bool {
-    matches!(word, Word::Log(_) | Word::Renew(_) | Word::Renewed(_))
 }
 
 fn raft_timing(identity: &Identity) -> RaftTiming {
