@@ -16,6 +16,7 @@ use super::moment::{Moment, Nanos};
 pub(super) struct Life {
     /// Which life of the run it is, counted from 0.
     pub(super) number: usize,
+    pub(super) born: Moment,
     pub(super) node: Node,
     pub(super) clock: Clock,
     /// What the rules remember of it.
@@ -49,9 +50,10 @@ pub(super) struct Pause {
 }
 
 impl Life {
-    pub(super) fn new(number: usize, node: Node, clock: Clock) -> Self {
+    pub(super) fn new(number: usize, born: Moment, node: Node, clock: Clock) -> Self {
         Self {
             number,
+            born,
             node,
             clock,
             watch: Watch::default(),

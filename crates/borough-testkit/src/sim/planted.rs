@@ -7,8 +7,10 @@ use super::plan::{Plan, Wish};
 use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
-/// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`.
-pub const FLAWS: [Flaw; 28] = [
+/// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
+/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. `RemovedAdmittedAgain` is hidden by tombstones, which
+/// keep a removed life from asking, for longer than any run here.
+pub const FLAWS: [Flaw; 26] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -18,7 +20,6 @@ pub const FLAWS: [Flaw; 28] = [
     Flaw::ClockNotPruned,
     Flaw::DetectorNeverRecovers,
     Flaw::DetectorNeverAccuses,
-    Flaw::MonitorsForget,
     Flaw::RestartedVoterKeepsItsVote,
     Flaw::OutgoingEndsJointPhase,
     Flaw::QuorumOverGossipView,
@@ -33,7 +34,6 @@ pub const FLAWS: [Flaw; 28] = [
     Flaw::RefusedConnectionIsDeath,
     Flaw::GoodbyeBeforeResidentsDropped,
     Flaw::RemovedTakenSeriously,
-    Flaw::RemovedAdmittedAgain,
     Flaw::DeafNodeCountsAsHeard,
     Flaw::EraRestartsAtOne,
     Flaw::TwoPromises,

@@ -9,7 +9,7 @@ use borough_protocol::table::Cluster;
 
 use super::cuts::SlotIndex;
 use super::life::Life;
-use super::moment::Nanos;
+use super::moment::{Moment, Nanos};
 
 /// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
 const NUMBER_BITS: u32 = 20;
@@ -30,6 +30,8 @@ pub(super) struct Slot {
     pub(super) life: Option<Life>,
     /// How many faults keep it from taking its part.
     pub(super) hurt: u32,
+    /// Until when something is, or was, wrong with it or with its ways.
+    pub(super) troubled_until: Moment,
     /// Whether it ever ran: those that did are all to run in the end.
     pub(super) was_used: bool,
     /// Whether the last life here gave itself up.
@@ -120,6 +122,7 @@ impl Slot {
             address: Address::new(format!("n{slot:04}:1")),
             life: None,
             hurt: 0,
+            troubled_until: Moment::START,
             was_used: false,
             gave_up: false,
             back_after: None,

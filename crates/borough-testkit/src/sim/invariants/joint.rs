@@ -1,10 +1,13 @@
 //! The voters' lists change only jointly: from a list to that list and the next together, from both to the next.
 //!
-//! A change by which one list follows another at once would let two majorities that share nobody decide.
+//! A change by which one list follows another at once would let two majorities that share nobody decide. And only who votes
+//! in the next list ends the joint phase: anybody else could be left in office with a list that does not name it.
 
 use std::collections::BTreeMap;
 
+use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
+use borough_protocol::version::Term;
 use borough_protocol::voters::Voters;
 
 use crate::sim::violation::Violation;
@@ -16,8 +19,12 @@ pub(super) struct Joint {
 }
 
 impl Joint {
-    /// Somebody's table has another version.
-    pub(super) fn moves(&mut self, table: &Table) -> Result<(), Violation> {
+    /// Somebody's table has another version. `holder` says who was in office in a term.
+    pub(super) fn moves(
+        &mut self,
+        table: &Table,
+        holder: impl Fn((Cluster, Term)) -> Option<Uid>,
+    ) -> Result<(), Violation> {
         let lists = self.lists.entry(table.cluster()).or_default();
         let voters = table.voters();
         if voters.now.is_empty() || lists.contains_key(&voters.id.index) {
@@ -32,6 +39,12 @@ impl Joint {
                 let text = format!("the voters changed from {from:?} to {to:?}");
                 return Err(Violation::Safety("joint", text));
             }
+        }
+        let ended_by = holder((table.cluster(), voters.id.term));
+        let is_end = below.is_some_and(|(below, _)| below.is_joint() && below.next == voters.now);
+        if let Some(uid) = ended_by.filter(|uid| is_end && !voters.is_joint() && !voters.names(*uid)) {
+            let text = format!("{uid:?} ended a joint phase after which it is no voter: {voters:?}");
+            return Err(Violation::Safety("joint", text));
         }
         lists.insert(place, voters.clone());
         Ok(())
@@ -57,8 +70,9 @@ mod tests {
     #[test]
     fn a_list_that_follows_another_at_once_is_found() {
         let mut joint = Joint::default();
-        assert_eq!(joint.moves(&table(&[(1, voters(&[1], &[]))])), Ok(()));
-        assert!(joint.moves(&table(&[(1, voters(&[1], &[])), (1, voters(&[1, 2, 3], &[]))])).is_err());
+        assert_eq!(joint.moves(&table(&[(1, voters(&[1], &[]))]), |_| None), Ok(()));
+        let at_once = table(&[(1, voters(&[1], &[])), (1, voters(&[1, 2, 3], &[]))]);
+        assert!(joint.moves(&at_once, |_| None).is_err());
     }
 
     #[test]
@@ -66,7 +80,18 @@ mod tests {
         let entries = [(1, voters(&[1], &[])), (1, voters(&[1], &[1, 2, 3])), (1, voters(&[1, 2, 3], &[]))];
         let mut joint = Joint::default();
         for length in [1, 3, 2] {
-            assert_eq!(joint.moves(&table(&entries[..length])), Ok(()), "{length}");
+            assert_eq!(joint.moves(&table(&entries[..length]), |_| None), Ok(()), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_joint_phase_that_is_ended_by_one_who_goes_is_found() {
+        let entries = [(1, voters(&[1], &[2])), (1, voters(&[2], &[]))];
+        for (ended_by, is_found) in [(1, true), (2, false)] {
+            let mut joint = Joint::default();
+            let holder = |_| Some(uid(ended_by));
+            assert_eq!(joint.moves(&table(&entries[..1]), holder), Ok(()));
+            assert_eq!(joint.moves(&table(&entries), holder).is_err(), is_found);
         }
     }
 

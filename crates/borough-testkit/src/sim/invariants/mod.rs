@@ -13,6 +13,7 @@ mod one_committer;
 mod one_founding;
 mod prefix;
 mod removed;
+mod renewal;
 mod resurrection;
 #[cfg(test)]
 mod samples;
@@ -24,7 +25,7 @@ use borough_protocol::gossip::Document;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
-use borough_protocol::node::Event;
+use borough_protocol::node::{Event, Message, Peer};
 use borough_protocol::office::TableLog;
 use borough_protocol::table::{Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
@@ -60,6 +61,7 @@ pub(super) struct Rules {
     removed: Removed,
     convergence: Convergence,
     calm: Option<Calm>,
+    last_election: Moment,
     looks: u64,
 }
 
@@ -75,6 +77,7 @@ pub(super) struct Watch {
     /// The term it acted in.
     office: Option<(Cluster, Term)>,
     is_suspended: bool,
+    removals: renewal::Removals,
     buried: resurrection::Buried,
     clock: clocks::Known,
     status: status::Seen,
@@ -92,6 +95,7 @@ impl Rules {
             removed: Removed::default(),
             convergence: Convergence::default(),
             calm: is_calm.then(Calm::default),
+            last_election: Moment::START,
             looks: 0,
         }
     }
@@ -107,12 +111,13 @@ impl Rules {
         let version = (table.cluster(), table.version());
         if life.watch.table != Some(version) {
             self.prefix.moves(uid, life.watch.table, table)?;
-            self.joint.moves(table)?;
+            self.joint.moves(table, |office| self.one_committer.holder(office))?;
             self.removed.moves(uid, table)?;
             life.watch.table = Some(version);
         }
         if let Some(log) = life.node.log() {
-            self.look_at_office(&mut life.watch, (table.cluster(), uid), log, met)?;
+            life.watch.removals.look(log);
+            self.look_at_office(&mut life.watch, (now, table, uid), log, met)?;
         }
         if let Some(document) = life.node.document() {
             self.look_at_document(&mut life.watch, uid, document)?;
@@ -123,17 +128,19 @@ impl Rules {
     fn look_at_office(
         &mut self,
         watch: &mut Watch,
-        (cluster, uid): (Cluster, Uid),
+        (now, table, uid): (Moment, &Table, Uid),
         log: &TableLog,
         met: &mut Met,
     ) -> Result<(), Violation> {
         if !log.in_office() {
             return Ok(());
         }
-        let term = log.term();
-        let is_new = watch.elected.is_in_office(uid, term, log.last_index(), log.may_act())?;
-        if is_new && log.tail().any(|change| matches!(change, Change::Remove(..))) {
-            met.count(Rare::TakeOverWithUncommittedRemoval);
+        let (cluster, term) = (table.cluster(), log.term());
+        if watch.elected.is_in_office(uid, term, log.last_index(), log.may_act())? {
+            self.last_election = now;
+            if log.tail().any(|change| matches!(change, Change::Remove(..))) {
+                met.count(Rare::TakeOverWithUncommittedRemoval);
+            }
         }
         if log.may_act() && watch.office != Some((cluster, term)) {
             watch.office = Some((cluster, term));
@@ -173,9 +180,7 @@ impl Rules {
         met: &mut Met,
     ) -> Result<(), Violation> {
         match event {
-            Event::Joined(cluster) => {
-                self.one_founding.joined(*cluster, slots.has_other_cluster(*cluster), met)
-            }
+            Event::Joined(cluster) => self.one_founding.joined(now, *cluster, slots, met),
             Event::Removed(uid, why) => {
                 met.count(rare_removal(*why));
                 if let Some(calm) = &self.calm {
@@ -210,6 +215,11 @@ impl Rules {
         self.lease.turn_begins(life, now, met)
     }
 
+    /// When somebody last took office.
+    pub(super) fn last_election(&self) -> Moment {
+        self.last_election
+    }
+
     /// Whether that life was removed from its cluster, as far as anybody knows.
     pub(super) fn is_removed(&self, uid: Uid) -> bool {
         self.removed.contains(uid)
@@ -232,6 +242,14 @@ impl Watch {
             Event::Resumed => false,
             _ => self.is_suspended,
         };
+    }
+}
+
+/// A life says something to another.
+pub(super) fn listen(life: &Life, to: &Peer, message: &Message) -> Result<(), Violation> {
+    match to {
+        Peer::Node(uid) => renewal::says(life, &life.watch.removals, *uid, message),
+        Peer::Address(_) => Ok(()),
     }
 }
 

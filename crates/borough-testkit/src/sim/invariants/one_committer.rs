@@ -24,6 +24,11 @@ impl OneCommitter {
         let text = format!("{holder:?} and {uid:?} both act in {:?} of {:?}", office.1, office.0);
         Err(Violation::Safety("one_committer", text))
     }
+
+    /// Who acted as the coordinator of that term.
+    pub(super) fn holder(&self, office: (Cluster, Term)) -> Option<Uid> {
+        self.offices.get(&office).copied()
+    }
 }
 
 #[cfg(test)]

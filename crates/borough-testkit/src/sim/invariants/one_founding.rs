@@ -1,38 +1,52 @@
 //! While a quorum of the voters lives, a cluster is founded once: also when all its seeds start at the same time.
+//!
+//! And a later founding has the greater era: what was fenced off by the earlier one stays so.
 
 use borough_protocol::table::Cluster;
 
+use crate::sim::moment::{Moment, Nanos, SECOND};
 use crate::sim::plan::Mode;
 use crate::sim::rare::{Met, Rare};
+use crate::sim::slots::Slots;
 use crate::sim::violation::Violation;
 
-/// The foundings of a run.
+/// Eras are read from a clock of seconds when a node starts.
+const SAME_ERA: Nanos = SECOND;
+
+/// The foundings of a run, in their order.
 #[derive(Debug)]
 pub(super) struct OneFounding {
     is_bound: bool,
-    first: Option<Cluster>,
+    foundings: Vec<(Moment, Cluster)>,
 }
 
 impl OneFounding {
     pub(super) fn new(mode: Mode) -> Self {
-        Self { is_bound: mode != Mode::Wild, first: None }
+        Self { is_bound: mode != Mode::Wild, foundings: Vec::new() }
     }
 
-    /// Somebody belongs to that cluster now; `other_lives` says whether anybody belongs to another one.
+    /// Somebody belongs to that cluster now, first of all its founder.
     pub(super) fn joined(
         &mut self,
+        now: Moment,
         cluster: Cluster,
-        other_lives: bool,
+        slots: &Slots,
         met: &mut Met,
     ) -> Result<(), Violation> {
-        let first = *self.first.get_or_insert(cluster);
-        if first >= cluster {
+        if self.foundings.iter().any(|(_, known)| *known == cluster) {
             return Ok(());
         }
-        self.first = Some(cluster);
-        met.count(if other_lives { Rare::TwoFoundings } else { Rare::FoundedAnew });
+        let first = self.foundings.first().copied();
+        self.foundings.push((now, cluster));
+        let Some((at, first)) = first else { return Ok(()) };
+        met.count(if slots.has_other_cluster(cluster) { Rare::TwoFoundings } else { Rare::FoundedAnew });
         if self.is_bound {
             let text = format!("{cluster:?} was founded although {first:?} had lost no quorum");
+            return Err(Violation::Safety("one_founding", text));
+        }
+        let born = slots.life(cluster.founder).map_or(at, |life| life.born);
+        if first.era >= cluster.era && born > at.after(SAME_ERA) {
+            let text = format!("{cluster:?} was founded by a node born at {born}, {first:?} before, at {at}");
             return Err(Violation::Safety("one_founding", text));
         }
         Ok(())
@@ -50,10 +64,12 @@ mod tests {
         for (mode, is_found) in [(Mode::Safe, true), (Mode::Wild, false)] {
             let mut rule = OneFounding::new(mode);
             let mut met = Met::default();
-            assert_eq!(rule.joined(CLUSTER, false, &mut met), Ok(()));
-            assert_eq!(rule.joined(CLUSTER, false, &mut met), Ok(()));
-            assert_eq!(rule.joined(second, true, &mut met).is_err(), is_found);
-            assert_eq!(met.times(Rare::TwoFoundings), 1);
+            let slots = Slots::empty(1);
+            let mut joined = |cluster| rule.joined(Moment::START, cluster, &slots, &mut met);
+            assert_eq!(joined(CLUSTER), Ok(()));
+            assert_eq!(joined(CLUSTER), Ok(()));
+            assert_eq!(joined(second).is_err(), is_found);
+            assert_eq!(met.times(Rare::FoundedAnew), 1);
         }
     }
 }

@@ -37,7 +37,7 @@ impl World {
     }
 
     /// Looks whether it happened in time.
-    pub(super) fn overdue(&self, (uid, other): Overdue) -> Result<(), Violation> {
+    pub(super) fn overdue(&mut self, (uid, other): Overdue) -> Result<(), Violation> {
         let is_out = |uid: Uid| self.rules.is_removed(uid) || self.slots.life(uid).is_none();
         let is_settled = match other {
             None => self.rules.is_removed(uid),
@@ -46,11 +46,33 @@ impl World {
         if is_settled || self.is_healing {
             return Ok(());
         }
+        if let Some(other) = other
+            && self.wait_again((uid, other))
+        {
+            return Ok(());
+        }
         let text = match other {
             None => format!("{uid:?} has been lost for {} s and is still a member", LOST / SECOND),
             Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", APART / SECOND),
         };
         Err(Violation::Liveness("failover", text))
+    }
+
+    /// A new coordinator waits as long again: looks later, if there is one. Who is no longer cut apart is not waited for.
+    fn wait_again(&mut self, (one, other): (Uid, Uid)) -> bool {
+        let Some((one_slot, other_slot)) = self.slots.slot_of(one).zip(self.slots.slot_of(other)) else {
+            return true;
+        };
+        let cuts = &self.network.cuts;
+        if !cuts.is_cut(one_slot, other_slot) && !cuts.is_cut(other_slot, one_slot) {
+            return true;
+        }
+        let again = self.rules.last_election().after(APART);
+        let waits = again > self.now;
+        if waits {
+            self.queue.plan(again, Happening::Overdue((one, Some(other))));
+        }
+        waits
     }
 
     /// The member in that slot, in runs in which a quorum always lives.

@@ -44,11 +44,14 @@ impl World {
             Fault::Partition { side, lasts } => self.partition(&side, lasts),
             Fault::Apart { one, other, lasts } => self.cut_pair((one, other), true, lasts),
             Fault::OneWay { from, to, lasts } => self.cut_pair((from, to), false, lasts),
-            Fault::Deaf { whom, lasts } => self.cut_off(whom, |slot, other| (other, slot), lasts),
-            Fault::Mute { whom, lasts } => self.cut_off(whom, |slot, other| (slot, other), lasts),
+            Fault::Deaf { whom, lasts } => self.isolate(whom, |slot, other| (other, slot), lasts),
+            Fault::Mute { whom, lasts } => self.isolate(whom, |slot, other| (slot, other), lasts),
             Fault::Storm { weather, lasts } => {
                 if self.bears_storm(lasts) {
                     self.network.begin_storm(number, weather);
+                    for slot in 0..self.slots.len() {
+                        self.trouble(slot, lasts);
+                    }
                     self.queue.plan(now.after(lasts), Happening::Lift(Lift::Storm(number)));
                 }
             }
@@ -148,6 +151,7 @@ impl World {
         life.begin_pause(now, lasts);
         let Some(pause) = life.pause else { return };
         self.queue.plan(pause.until, Happening::Resume { slot, life: life.number });
+        self.trouble(slot, lasts);
         if !is_short {
             self.expect_removal(slot, lasts);
             self.slots[slot].hurt += 1;
@@ -185,7 +189,7 @@ impl World {
     }
 
     /// Cuts the ways between one slot and all others that `way` names.
-    fn cut_off(
+    fn isolate(
         &mut self,
         whom: Target,
         way: impl Fn(SlotIndex, SlotIndex) -> (SlotIndex, SlotIndex),
@@ -200,6 +204,10 @@ impl World {
     fn cut(&mut self, ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex>, lasts: Nanos) {
         for (from, to) in &ways {
             self.network.cuts.cut(*from, *to);
+        }
+        for (from, to) in &ways {
+            self.trouble(*from, lasts);
+            self.trouble(*to, lasts);
         }
         for slot in &hurt {
             self.slots[*slot].hurt += 1;

@@ -13,6 +13,7 @@ mod budget;
 mod failover;
 mod faults;
 mod settled;
+mod troubles;
 mod work;
 
 use std::mem;
@@ -25,13 +26,13 @@ use borough_protocol::machine::Machine;
 use borough_protocol::node::{Command, Effect, End, Event, GaveUp, Input, Message, Node, Peer, Start};
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
-use borough_protocol::table::Cluster;
+use borough_protocol::table::{Cluster, Removal};
 
 use self::failover::Overdue;
 use self::faults::Lift;
 use super::clock::Clock;
 use super::cuts::SlotIndex;
-use super::invariants::Rules;
+use super::invariants::{self, Rules};
 use super::life::Life;
 use super::message_kind::kind;
 use super::moment::{MILLISECOND, Moment, Nanos, SECOND};
@@ -195,7 +196,7 @@ impl World {
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         let number = number_of(uid);
-        self.slots[slot].life = Some(Life::new(number, node, clock));
+        self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
         self.slots[slot].was_used = true;
         self.plan_work(slot);
         self.settle(slot)
@@ -274,7 +275,10 @@ impl World {
         };
         let uid = life.uid();
         match effect {
-            Effect::Send { to, message } => self.send(slot, uid, &to, message),
+            Effect::Send { to, message } => {
+                invariants::listen(life, &to, &message)?;
+                self.send(slot, uid, &to, message);
+            }
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.
             Effect::Close(_) => {}
             Effect::Publish(event) => self.publish(slot, &event)?,
@@ -315,6 +319,7 @@ impl World {
                 self.slots[slot].gave_up = false;
                 self.met.count(Rare::GaveUpAndReturned);
             }
+            Event::Removed(whom, Removal::CutOff) => self.is_cut_off(*whom)?,
             _ => {}
         }
         self.rules.hear(self.now, (uid, event), &self.slots, &mut self.met)
