@@ -39,6 +39,9 @@ impl fmt::Debug for Address {
 pub struct Uid(u64);
 
 impl Uid {
+    /// The shared store, where it is the one voter. No node has this uid.
+    pub const STORE: Self = Self(u64::MAX);
+
     /// The uid of that number; `None` for 0, which stands for nobody.
     pub const fn new(number: u64) -> Option<Self> {
         if number == 0 { None } else { Some(Self(number)) }

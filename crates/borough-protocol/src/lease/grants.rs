@@ -17,9 +17,6 @@ use crate::time::Timestamp;
 use crate::version::Version;
 use crate::voters::Voters;
 
-/// How many renewals may go unanswered before the one who sends them counts as deaf: as long as silence may last.
-const UNANSWERED_MAX: u64 = 3;
-
 /// What one voter knows of the members.
 #[derive(Clone, Debug)]
 pub struct Grants {
@@ -114,8 +111,7 @@ impl Grants {
     }
 
     fn note(&mut self, now: Timestamp, from: Uid, renew: &Renew) {
-        let hears =
-            renew.answered + UNANSWERED_MAX >= renew.seq || self.flaws.has(Flaw::DeafNodeCountsAsHeard);
+        let hears = renew.hears() || self.flaws.has(Flaw::DeafNodeCountsAsHeard);
         let before = self.heard.get(&from);
         if before.is_some_and(|heard| heard.seq >= renew.seq) {
             return;
@@ -123,6 +119,11 @@ impl Grants {
         let at = if hears { now } else { before.map_or(now, |heard| heard.at) };
         let (seq, version, feed) = (renew.seq, renew.version, renew.feed);
         self.heard.insert(from, Heard { at, seq, version, feed, told: false });
+    }
+
+    /// The store, which is the voter, heard that node: this node has it from there.
+    pub fn hear(&mut self, at: Timestamp, uid: Uid) {
+        self.heard.insert(uid, Heard { at, seq: 0, version: Version::ZERO, feed: false, told: false });
     }
 
     /// When that node was last known to hear and to be heard.

@@ -16,6 +16,9 @@ use crate::incarnation::Uid;
 use crate::version::Version;
 use crate::voters::Voters;
 
+/// How many renewals may go unanswered before the one who sends them counts as deaf: as long as silence may last.
+const UNANSWERED_MAX: u64 = 3;
+
 /// A member asks a voter for its lease to go on. Sent to every voter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renew {
@@ -31,6 +34,13 @@ pub struct Renew {
     pub version: Version,
     /// Whether this voter is to send it the table.
     pub feed: bool,
+}
+
+impl Renew {
+    /// Whether the one who sends it hears the voter's answers.
+    pub fn hears(&self) -> bool {
+        self.answered.saturating_add(UNANSWERED_MAX) >= self.seq
+    }
 }
 
 /// What a voter says to a renewal.
