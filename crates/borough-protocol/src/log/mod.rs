@@ -3,13 +3,17 @@
 //! The promise, whatever carries it: what one node was told is committed, at some version, every other is told too, at the
 //! same version, or nothing there yet; entries are committed by one node a term; the voters' lists change only jointly.
 //!
-//! Consensus is not ours: [`raft`] puts an existing implementation behind [`Log`].
+//! Two things carry it. Consensus is not ours: [`raft`] puts an existing implementation behind [`Log`]. Where a shared store is the
+//! one voter, [`register`] follows what is in the store. A node has a [`Carrier`], which is one of them.
 
+mod carrier;
 pub mod raft;
+pub mod register;
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
+pub use self::carrier::{Carrier, CarrierMessage};
 use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
