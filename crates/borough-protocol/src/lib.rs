@@ -24,6 +24,7 @@ pub mod node;
 pub mod office;
 pub mod random;
 pub mod settings;
+pub mod store;
 pub mod table;
 pub mod time;
 pub mod vector_clock;

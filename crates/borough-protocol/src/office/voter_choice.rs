@@ -33,7 +33,9 @@ pub fn wanted(
     let there = candidates.len();
     match strategy {
         Strategy::KeepMajority | Strategy::DownAll => oldest(candidates, odd(there.min(max_voters))),
-        Strategy::KeepOldest | Strategy::LeaseMajority => oldest(candidates, there.min(1)),
+        Strategy::KeepOldest => oldest(candidates, there.min(1)),
+        // The store, from the founding on and for ever.
+        Strategy::LeaseMajority => voting.clone(),
         Strategy::StaticQuorum { quorum } => {
             let full = 2 * quorum - 1;
             let size = odd(there.min(full)).max(voting.len().min(full));
@@ -118,6 +120,11 @@ mod tests {
     fn keep_oldest_wants_the_oldest_alone() {
         check(Strategy::KeepOldest, &plain(&[3, 1, 2]), &[1], &[3]);
         check(Strategy::KeepOldest, &[], &[1], &[]);
+    }
+
+    #[test]
+    fn the_store_votes_for_ever() {
+        check(Strategy::LeaseMajority, &plain(&[3, 1, 2]), &[9], &[9]);
     }
 
     #[test]

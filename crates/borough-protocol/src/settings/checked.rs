@@ -34,6 +34,15 @@ struct Shared {
 impl Checked {
     /// Checks the settings; the first that is unsafe is named.
     pub fn new(settings: Settings) -> Result<Self, Unsafe> {
+        if settings.strategy == Strategy::LeaseMajority {
+            return Err(Unsafe::NoStore);
+        }
+        Self::with_simulated_store(settings)
+    }
+
+    /// As [`new`](Self::new), for simulations that have a [`Register`](crate::store::Register): with one lease-majority is a
+    /// strategy like the others. No real store keeps its rules yet, so nothing else may use this.
+    pub fn with_simulated_store(settings: Settings) -> Result<Self, Unsafe> {
         check_lengths(&settings)?;
         let timing = Timing::derive(&settings)?;
         check_members(&settings)?;
@@ -95,9 +104,6 @@ fn check_members(settings: &Settings) -> Result<(), Unsafe> {
     )?;
     if settings.max_voters.is_multiple_of(2) {
         return Err(Unsafe::EvenVoters { value: settings.max_voters });
-    }
-    if settings.strategy == Strategy::LeaseMajority {
-        return Err(Unsafe::NoStore);
     }
     if let Strategy::StaticQuorum { quorum } = settings.strategy {
         Unsafe::if_outside(

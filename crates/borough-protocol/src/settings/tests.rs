@@ -207,6 +207,14 @@ fn nodes_that_agree_may_be_in_one_cluster_whatever_else_they_set() {
 }
 
 #[test]
+fn a_simulation_that_has_a_store_may_have_the_strategy_of_one() {
+    let settings = with(|s| s.strategy = Strategy::LeaseMajority);
+    assert_eq!(Checked::new(settings.clone()).err(), Some(Unsafe::NoStore));
+    assert!(Checked::with_simulated_store(settings).is_ok());
+    assert!(Checked::with_simulated_store(with(|s| s.max_voters = 4)).is_err());
+}
+
+#[test]
 fn a_node_that_differs_is_refused_with_the_setting_and_both_values() {
     type Row = (fn(&mut Settings), &'static str);
     let rows: &[Row] = &[
