@@ -11,6 +11,7 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::lease::{Renew, Renewed};
 use crate::log::raft;
 use crate::settings::{Checked, Refusal};
+use crate::store;
 use crate::table::{Change, Cluster, Removal, Table};
 use crate::version::Version;
 
@@ -179,6 +180,10 @@ pub enum Message {
         /// What is said.
         word: Word,
     },
+    /// To the shared store, where that is the one voter; the peer is [`Uid::STORE`].
+    ToStore(store::Ask),
+    /// From there.
+    FromStore(store::Answer),
 }
 
 /// What those who take part in a cluster say to each other: each variant is one module's messages, documented there.

@@ -8,6 +8,7 @@
 //! While it takes part: gossip says who is there, heartbeats who can be heard, the log what is decided, the lease whether the
 //! node may run. Each is a module of its own; this one brings their words together.
 
+mod by_store;
 mod closing;
 mod departure;
 mod feed;
@@ -34,7 +35,8 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::machine::{Effects, Machine};
 use crate::office::TableLog;
 use crate::random::Random;
-use crate::settings::Checked;
+use crate::settings::{Checked, Strategy};
+use crate::store::{Ask, Found, StoreSeeking};
 use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
 
@@ -60,6 +62,8 @@ pub(crate) struct Identity {
 #[derive(Debug)]
 enum Phase {
     Seeking(Box<Seeking>),
+    /// It looks for its cluster in the store, which is to be its one voter.
+    AskingStore(Box<StoreSeeking>),
     TakingPart(Box<Participant>),
     Ended,
 }
@@ -83,6 +87,10 @@ impl Node {
             phase: Phase::Seeking(Box::new(seeking)),
             next: now,
         };
+        if node.identity.settings.strategy == Strategy::LeaseMajority {
+            let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
+            node.phase = Phase::AskingStore(Box::new(seeking));
+        }
         node.handle(now, Input::Deadline, effects);
         node
     }
@@ -125,7 +133,7 @@ impl Node {
     fn participant(&self) -> Option<&Participant> {
         match &self.phase {
             Phase::TakingPart(participant) => Some(participant),
-            Phase::Seeking(_) | Phase::Ended => None,
+            Phase::Seeking(_) | Phase::AskingStore(_) | Phase::Ended => None,
         }
     }
 
@@ -157,7 +165,9 @@ impl Node {
                 Message::Welcome(welcome) => return self.join(now, from, &welcome, effects),
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
                 Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
-                Message::Hello(_) | Message::Word { .. } => Outcome::Seeking,
+                Message::Hello(_) | Message::Word { .. } | Message::ToStore(_) | Message::FromStore(_) => {
+                    Outcome::Seeking
+                }
             },
         };
         for said in say {
@@ -169,9 +179,37 @@ impl Node {
         }
     }
 
+    fn ask_store(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        let Phase::AskingStore(seeking) = &mut self.phase else { return };
+        let found = match input {
+            Input::Deadline => seeking.on_deadline(now).map(Found::Nothing),
+            Input::Command(Command::Leave | Command::CloseCluster) => return self.end(End::Left, effects),
+            Input::Message { from: Uid::STORE, message: Message::FromStore(answer) } => {
+                seeking.answered(answer)
+            }
+            // Others have nothing to say to it that the store does not know better.
+            Input::Message { .. } | Input::Command(_) => None,
+        };
+        match found {
+            None => {}
+            Some(Found::Nothing(ask)) => effects.push(to_store(ask)),
+            Some(Found::Refused(refusal)) => self.end(End::Refused(refusal), effects),
+            Some(Found::Cluster { cluster, waits }) => {
+                let identity = self.identity.clone();
+                let participant = Participant::by_store(now, identity, cluster, waits, &mut self.random);
+                self.take_part(now, participant, effects);
+            }
+        }
+    }
+
+    /// The cluster it would found.
+    fn own_cluster(&self) -> Cluster {
+        let name = name_hash(&self.identity.settings.cluster);
+        Cluster { name, era: self.era, founder: self.uid() }
+    }
+
     fn found(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
-        let founder = self.uid();
-        let cluster = Cluster { name: name_hash(&self.identity.settings.cluster), era: self.era, founder };
+        let cluster = self.own_cluster();
         let participant = Participant::found(now, self.identity.clone(), cluster, &mut self.random);
         self.take_part(now, participant, effects);
     }
@@ -203,6 +241,7 @@ impl Machine for Node {
     fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
         match &mut self.phase {
             Phase::Seeking(_) => self.seek(now, input, effects),
+            Phase::AskingStore(_) => self.ask_store(now, input, effects),
             Phase::TakingPart(participant) => {
                 participant.notice_absence(now, self.next);
                 if let Some(end) = participant.handle(now, input, effects) {
@@ -213,6 +252,7 @@ impl Machine for Node {
         }
         self.next = match &self.phase {
             Phase::Seeking(seeking) => seeking.next_deadline(),
+            Phase::AskingStore(seeking) => seeking.next_deadline(),
             Phase::TakingPart(participant) => participant.next_deadline(now),
             Phase::Ended => Timestamp::NEVER,
         };
@@ -227,6 +267,10 @@ impl Machine for Node {
             participant.assert_invariants(now);
         }
     }
+}
+
+fn to_store(ask: Ask) -> Effect {
+    Effect::Send { to: Peer::Node(Uid::STORE), message: Message::ToStore(ask) }
 }
 
 fn spoken(say: Say) -> Effect {

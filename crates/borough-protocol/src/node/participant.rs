@@ -16,8 +16,8 @@ use crate::gossip::{self, Gone, Gossip};
 use crate::heartbeat::Heartbeats;
 use crate::incarnation::Uid;
 use crate::lease::{Grants, Holder, Outcome, Renew, Renewed, Standing, Verdict};
-use crate::log::Log;
 use crate::log::raft::{Raft, RaftTiming};
+use crate::log::{Carrier, CarrierMessage, Log};
 use crate::machine::Effects;
 use crate::office::{Office, Request, TableLog, TableLogMessage};
 use crate::random::Random;
@@ -95,7 +95,7 @@ impl Participant {
     /// It founds the cluster, as its one voter.
     pub(super) fn found(now: Timestamp, identity: Identity, cluster: Cluster, random: &mut Random) -> Self {
         let (uid, timing) = (identity.me.uid, raft_timing(&identity));
-        let log = Raft::found(uid, timing, identity.settings.flaws, now);
+        let log = Carrier::Voters(Raft::found(uid, timing, identity.settings.flaws, now).into());
         let alone = identity.seeds.iter().all(|seed| *seed == identity.me.address);
         let acts_from = if alone { now } else { now + identity.settings.timing().wait };
         Self::new(now, identity, Table::new(cluster), log, acts_from, random)
@@ -109,6 +109,7 @@ impl Participant {
         random: &mut Random,
     ) -> Self {
         let log = Raft::new(identity.me.uid, raft_timing(&identity), identity.settings.flaws);
+        let log = Carrier::Voters(log.into());
         let table = (*welcome.table).clone();
         let mut participant = Self::new(now, identity, table, log, now, random);
         let gossip = gossip::Message::Delta(welcome.gossip.clone());
@@ -116,7 +117,7 @@ impl Participant {
         participant
     }
 
-    fn new(
+    pub(super) fn new(
         now: Timestamp,
         identity: Identity,
         table: Table,
@@ -235,7 +236,13 @@ impl Participant {
                 let greeting = Greeting { lives, cluster: welcome.table.cluster() };
                 return self.meet(now, from, greeting, effects);
             }
-            Message::Promise(_) | Message::Release { .. } | Message::Refused(_) | Message::Gone => {}
+            Message::FromStore(answer) => return self.take_answer(now, from, answer),
+            Message::Gone if self.is_guest_by_store() => return self.removed(now),
+            Message::Promise(_)
+            | Message::Release { .. }
+            | Message::Refused(_)
+            | Message::Gone
+            | Message::ToStore(_) => {}
         }
         None
     }
@@ -253,6 +260,7 @@ impl Participant {
             }
             // What is malformed changed nothing; whoever sends such things is no peer of ours.
             Word::Log(message) => {
+                let message = CarrierMessage::Voters(message);
                 let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
             }
             Word::Renew(renew) => self.renew(now, from, &renew, effects),
@@ -290,6 +298,8 @@ impl Participant {
             Command::Drained => self.drained(now),
             Command::Down(uid) => self.ask(Request::Down(*uid), Report::Down(*uid)),
             Command::CloseCluster => self.ask(Request::Close, Report::Close),
+            // The store judges who renews, and a connection between two members is nothing to it.
+            Command::Refused(_) if self.log.store().is_some() => {}
             Command::Refused(uid) => {
                 self.grants.suspect(now, self.identity.settings.timing(), *uid);
                 self.times.quiet = now;

@@ -6,15 +6,17 @@ use alloc::vec::Vec;
 use super::departure::Departure;
 use super::interface::{Effect, End, Event, Message, Peer, QuietReport, Word};
 use super::participant::Participant;
+use super::to_store;
 use crate::flaws::Flaw;
 use crate::gossip::Gone;
 use crate::heartbeat::Opinion;
 use crate::incarnation::Uid;
 use crate::lease::{Look, Standing};
-use crate::log::Log;
+use crate::log::{CarrierMessage, Log, register};
 use crate::machine::Effects;
 use crate::office::{Office, Scene};
 use crate::settings::Strategy;
+use crate::store::Ask;
 use crate::time::Timestamp;
 
 impl Participant {
@@ -42,6 +44,9 @@ impl Participant {
         let settings = &self.identity.settings;
         self.times.hello =
             now + if greeting.lives { settings.seed_timeout } else { settings.seed_ask_interval };
+        if self.is_guest_by_store() {
+            return self.knock(effects);
+        }
         let document = self.gossip.document();
         for seed in self.identity.seeds.iter().filter(|seed| !document.has_address(seed)) {
             let message = Message::Hello(greeting);
@@ -159,6 +164,7 @@ impl Participant {
             self.office = None;
         } else if self.office.as_ref().is_none_or(|(term, _)| *term != self.log.term()) {
             self.office = Some((self.log.term(), Office::new(now, self.acts_from)));
+            self.begin_to_watch();
             self.stirred = true;
         }
     }
@@ -176,7 +182,9 @@ impl Participant {
         self.holder.on_deadline(now, timing, self.table.version(), has_log, &mut renewals);
         let mut end = None;
         for (voter, renew) in renewals.drain(..) {
-            if voter != me {
+            if voter == Uid::STORE {
+                effects.push(to_store(Ask::Renew { cluster: self.table.cluster(), renew }));
+            } else if voter != me {
                 effects.push(self.word(voter, Word::Renew(renew)));
             } else if let Some(answer) = self.judge(now, me, &renew) {
                 end = self.renewed(now, me, &answer);
@@ -260,17 +268,26 @@ impl Participant {
 
     fn speak(&mut self, effects: &mut Effects<Effect>) {
         let (cluster, pending) = (self.tag, &mut self.effects_to_come);
-        let log = pending.log.drain(..).map(|(to, message)| (to, Word::Log(message)));
+        for (to, message) in pending.log.drain(..) {
+            let message = match message {
+                CarrierMessage::Voters(message) => Message::Word { cluster, word: Word::Log(message) },
+                CarrierMessage::Store(register::Message::Ask(ask)) => {
+                    Message::ToStore(Ask::Log { cluster: self.table.cluster(), ask })
+                }
+                CarrierMessage::Store(register::Message::Answer(_)) => continue,
+            };
+            effects.push(Effect::Send { to: Peer::Node(to), message });
+        }
         let gossip = pending.gossip.drain(..).map(|(to, message)| (to, Word::Gossip(message)));
         let heartbeat = pending.heartbeat.drain(..).map(|(to, message)| (to, Word::Heartbeat(message)));
-        for (to, word) in log.chain(gossip).chain(heartbeat) {
+        for (to, word) in gossip.chain(heartbeat) {
             effects.push(Effect::Send { to: Peer::Node(to), message: Message::Word { cluster, word } });
         }
     }
 
     /// When something is due next.
     pub(super) fn next_deadline(&self, now: Timestamp) -> Timestamp {
-        let mut next = self.log.next_deadline().min(self.stands_at()).min(self.times.report);
+        let mut next = self.log.next_deadline().min(self.stands_at(now)).min(self.times.report);
         if self.votes() {
             next = next.min(self.times.quiet);
         }

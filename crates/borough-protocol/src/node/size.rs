@@ -10,6 +10,8 @@ use crate::incarnation::{Facts, Incarnation};
 use crate::lease::Verdict;
 use crate::log::Entry;
 use crate::log::raft::{self, Item};
+use crate::log::register::{News, Swap};
+use crate::store::{Answer, Ask};
 use crate::table::{Change, Table};
 use crate::voters::Voters;
 
@@ -18,6 +20,8 @@ const FRAME: usize = 12;
 const UID: usize = 8;
 const NUMBER: usize = 3;
 const VERSION: usize = 2 * NUMBER;
+const RENEW: usize = 1 + 3 * VERSION + 2 * NUMBER;
+const CLUSTER: usize = 8 + 4 + UID;
 
 impl Message {
     /// About how many bytes it is on the wire, its frame included.
@@ -31,6 +35,8 @@ impl Message {
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
             Self::Hello(_) => 1 + 8 + 4 + UID,
             Self::Word { word, .. } => UID + word.size(),
+            Self::ToStore(ask) => ask_size(ask),
+            Self::FromStore(answer) => answer_size(answer),
         };
         FRAME + body
     }
@@ -42,7 +48,7 @@ impl Word {
             Self::Gossip(message) => message.wire_size(),
             Self::Heartbeat(message) => message.wire_size(),
             Self::Log(message) => log_size(message),
-            Self::Renew(_) => 1 + 3 * VERSION + 2 * NUMBER,
+            Self::Renew(_) => RENEW,
             Self::Renewed(renewed) => NUMBER + 1 + UID + verdict_size(&renewed.verdict),
             Self::Feed(Feed::Whole(table)) => table_size(table),
             Self::Feed(Feed::Entries(entries)) => {
@@ -50,6 +56,41 @@ impl Word {
             }
             Self::Quiet(report) => 2 * NUMBER + UID * report.quiet.len(),
             Self::Report(_) => 1 + UID,
+        }
+    }
+}
+
+fn ask_size(ask: &Ask) -> usize {
+    1 + match ask {
+        Ask::Look => 0,
+        Ask::Found { settings, .. } => 2 * CLUSTER + settings.wire_size(),
+        Ask::Renew { .. } => CLUSTER + RENEW,
+        Ask::Log { ask, .. } => {
+            let swap = match &ask.swap {
+                Swap::None => 0,
+                Swap::Stand { .. } => NUMBER,
+                Swap::Append { payloads, .. } => {
+                    NUMBER + VERSION + NUMBER + payloads.iter().map(change_size).sum::<usize>()
+                }
+            };
+            CLUSTER + NUMBER + VERSION + 2 + swap
+        }
+    }
+}
+
+fn answer_size(answer: &Answer) -> usize {
+    1 + match answer {
+        Answer::Empty => 0,
+        Answer::Holds { settings, .. } => CLUSTER + settings.wire_size() + 1,
+        Answer::Renewed(renewed) => NUMBER + 1 + UID + verdict_size(&renewed.verdict),
+        Answer::Log(answer) => {
+            let news = match &answer.news {
+                News::Entries(entries) => {
+                    entries.iter().map(|(_, entry)| VERSION + entry_size(entry)).sum::<usize>() + NUMBER
+                }
+                News::Whole { state, .. } => table_size(state),
+            };
+            2 * NUMBER + UID + news + answer.renewals.len() * (UID + NUMBER)
         }
     }
 }

@@ -7,15 +7,25 @@ use crate::time::Timestamp;
 
 impl Participant {
     /// When this node would stand, if it hears of no coordinator until then.
-    pub(super) fn stands_at(&self) -> Timestamp {
-        if self.log.in_office() || !self.votes() {
+    pub(super) fn stands_at(&self, now: Timestamp) -> Timestamp {
+        let by_store = self.log.store().is_some();
+        if self.log.in_office() || !(self.votes() || by_store && !self.table.is_closing()) {
             return Timestamp::NEVER;
         }
         let settings = &self.identity.settings;
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
         let silence = heard.max(self.times.led) + settings.timing().suspect_after;
         let again = self.times.stood + settings.timing().suspect_after / 2;
-        silence.max(again) + settings.round_trip * self.rank()
+        let silence = silence.max(again);
+        if by_store {
+            // Any member may stand: who is older is looked up only when it matters.
+            return if now < silence {
+                silence
+            } else {
+                silence + settings.round_trip * self.rank_by_store()
+            };
+        }
+        silence + settings.round_trip * self.rank()
     }
 
     /// How many older voters there are, of those that gossip sees.
@@ -30,7 +40,7 @@ impl Participant {
     }
 
     pub(super) fn stand_if_due(&mut self, now: Timestamp) {
-        if self.stands_at() <= now {
+        if self.stands_at(now) <= now {
             self.times.stood = now;
             self.log.stand(now, &mut self.effects_to_come.log);
         }

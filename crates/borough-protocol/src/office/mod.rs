@@ -19,17 +19,16 @@ use self::waits::Waits;
 use crate::gossip::Document;
 use crate::incarnation::Uid;
 use crate::lease::Grants;
-use crate::log::raft::{Message, Raft};
-use crate::log::{Log, Outbox};
+use crate::log::{Carrier, CarrierMessage, Log, Outbox};
 use crate::node::{QuietReport, Report};
 use crate::settings::Checked;
 use crate::table::{Change, Removal, Table};
 use crate::time::Timestamp;
 
 /// The log as the table uses it.
-pub type TableLog = Raft<Change, Arc<Table>>;
+pub type TableLog = Carrier<Change, Arc<Table>>;
 /// What its nodes say to each other.
-pub type TableLogMessage = Message<Change, Arc<Table>>;
+pub type TableLogMessage = CarrierMessage<Change, Arc<Table>>;
 
 /// One term of office.
 #[derive(Clone, Debug)]

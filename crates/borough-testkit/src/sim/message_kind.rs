@@ -12,6 +12,8 @@ pub(super) fn kind(message: &Message) -> u64 {
         Message::Refused(..) => 5,
         Message::Hello(..) => 6,
         Message::Gone => 7,
+        Message::ToStore(..) => 8,
+        Message::FromStore(..) => 9,
         Message::Word { word, .. } => match word {
             Word::Gossip(..) => 11,
             Word::Heartbeat(..) => 12,

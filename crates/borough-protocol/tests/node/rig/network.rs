@@ -39,7 +39,9 @@ impl Parcel {
             | Message::Welcome(_)
             | Message::Refused(_)
             | Message::Gone
-            | Message::Hello(_) => None,
+            | Message::Hello(_)
+            | Message::ToStore(_)
+            | Message::FromStore(_) => None,
         }
     }
 }
