@@ -1,0 +1,10 @@
+//! Whole nodes whose one voter is a shared store, on a network that does what the test says.
+
+mod chaos;
+#[cfg(feature = "flaws")]
+mod flaws;
+mod formation;
+mod leases;
+mod office;
+mod rig;
+mod sides;
