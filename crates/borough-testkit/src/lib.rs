@@ -1,5 +1,7 @@
 //! What tests of Borough clusters are made of.
 //!
 //! [`sim`] runs whole clusters from one seed and checks the rules after every step.
+//! [`scale`] runs one large cluster and measures what it costs.
 
+pub mod scale;
 pub mod sim;

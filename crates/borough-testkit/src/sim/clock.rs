@@ -13,7 +13,7 @@ const ORIGIN_MAX: Nanos = 1 << 50;
 
 /// What a node sees of time.
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     started: Moment,
     origin: Nanos,
     rate: u64,
@@ -21,7 +21,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// A clock that begins now, at any reading, and whose rate is off by at most `drift_per_mille`.
-    pub(super) fn draw(now: Moment, drift_per_mille: u32, random: &mut Random) -> Self {
+    pub(crate) fn draw(now: Moment, drift_per_mille: u32, random: &mut Random) -> Self {
         let drift = UNIT * u64::from(drift_per_mille) / 1000;
         // What breaks, breaks between the slowest and the fastest.
         let rate = match random.below(3) {
@@ -33,13 +33,13 @@ impl Clock {
     }
 
     /// What it shows at that moment.
-    pub(super) fn show(&self, now: Moment) -> Timestamp {
+    pub(crate) fn show(&self, now: Moment) -> Timestamp {
         let run = now.since(self.started) * self.rate / UNIT;
         Timestamp::from_nanos(self.origin + run)
     }
 
     /// The first moment at which it shows `reading` or more; none if there is no such moment.
-    pub(super) fn when(&self, reading: Timestamp) -> Option<Moment> {
+    pub(crate) fn when(&self, reading: Timestamp) -> Option<Moment> {
         if reading == Timestamp::NEVER {
             return None;
         }
@@ -49,7 +49,7 @@ impl Clock {
     }
 
     /// It stood still for so long, as a clock does that does not count while its machine sleeps: the flaw, not the rule.
-    pub(super) fn lose(&mut self, nanos: Nanos) {
+    pub(crate) fn lose(&mut self, nanos: Nanos) {
         self.origin = self.origin.saturating_sub(nanos * self.rate / UNIT);
     }
 }

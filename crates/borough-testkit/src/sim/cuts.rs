@@ -5,7 +5,7 @@ pub type SlotIndex = usize;
 
 /// The cuts in force between slots.
 #[derive(Clone, Debug)]
-pub(super) struct Cuts {
+pub(crate) struct Cuts {
     slots: usize,
     /// How many cuts lie on each way, by sender and then by receiver.
     ways: Vec<u16>,
@@ -15,18 +15,18 @@ pub(super) struct Cuts {
 
 impl Cuts {
     /// No cuts among so many slots.
-    pub(super) fn none(slots: usize) -> Self {
+    pub(crate) fn none(slots: usize) -> Self {
         Self { slots, ways: vec![0; slots * slots], total: 0 }
     }
 
     /// Nothing gets from `from` to `to` any more.
-    pub(super) fn cut(&mut self, from: SlotIndex, to: SlotIndex) {
+    pub(crate) fn cut(&mut self, from: SlotIndex, to: SlotIndex) {
         self.ways[from * self.slots + to] += 1;
         self.total += 1;
     }
 
     /// Takes one cut back; others on the same way stay.
-    pub(super) fn lift(&mut self, from: SlotIndex, to: SlotIndex) {
+    pub(crate) fn lift(&mut self, from: SlotIndex, to: SlotIndex) {
         let way = &mut self.ways[from * self.slots + to];
         // Healing may have lifted it before.
         if *way > 0 {
@@ -36,13 +36,13 @@ impl Cuts {
     }
 
     /// Takes all cuts back.
-    pub(super) fn lift_all(&mut self) {
+    pub(crate) fn lift_all(&mut self) {
         self.ways.fill(0);
         self.total = 0;
     }
 
     /// Whether nothing gets from `from` to `to`.
-    pub(super) fn is_cut(&self, from: SlotIndex, to: SlotIndex) -> bool {
+    pub(crate) fn is_cut(&self, from: SlotIndex, to: SlotIndex) -> bool {
         self.total > 0 && self.ways[from * self.slots + to] > 0
     }
 }

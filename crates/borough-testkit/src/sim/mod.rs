@@ -7,7 +7,7 @@
 //! are checked after every step. Then everything heals, and the cluster has a bounded time to be whole again.
 
 pub mod batch;
-mod clock;
+pub(crate) mod clock;
 pub mod cuts;
 pub mod fault;
 mod guard;
@@ -20,7 +20,7 @@ pub mod network;
 pub mod plan;
 #[cfg(feature = "flaws")]
 pub mod planted;
-mod queue;
+pub(crate) mod queue;
 pub mod rare;
 mod run;
 mod slots;

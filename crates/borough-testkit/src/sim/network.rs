@@ -24,7 +24,7 @@ pub struct Weather {
 
 /// What becomes of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It never arrives.
     Lost,
     /// It arrives after so long.
@@ -35,41 +35,41 @@ pub(super) enum Fate {
 
 /// The network between the slots.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(crate) struct Network {
     /// The weather when there is no storm.
     fair: Weather,
     /// Storms that rage, oldest first, each under the name it will be ended by. The newest is in force.
     storms: Vec<(usize, Weather)>,
     /// What is cut.
-    pub(super) cuts: Cuts,
+    pub(crate) cuts: Cuts,
     random: Random,
 }
 
 impl Network {
     /// A network of so many slots.
-    pub(super) fn new(slots: usize, fair: Weather, random: Random) -> Self {
+    pub(crate) fn new(slots: usize, fair: Weather, random: Random) -> Self {
         Self { fair, storms: Vec::new(), cuts: Cuts::none(slots), random }
     }
 
     /// A storm begins.
-    pub(super) fn begin_storm(&mut self, name: usize, weather: Weather) {
+    pub(crate) fn begin_storm(&mut self, name: usize, weather: Weather) {
         self.storms.push((name, weather));
     }
 
     /// That storm is over.
-    pub(super) fn end_storm(&mut self, name: usize) {
+    pub(crate) fn end_storm(&mut self, name: usize) {
         self.storms.retain(|(other, _)| *other != name);
     }
 
     /// No cuts, no storms, no losses; delays stay.
-    pub(super) fn heal(&mut self) {
+    pub(crate) fn heal(&mut self) {
         self.cuts.lift_all();
         self.storms.clear();
         self.fair = Weather { loss_per_mille: 0, late_per_mille: 0, ..self.fair };
     }
 
     /// Draws what becomes of a message sent now.
-    pub(super) fn fate(&mut self, from: SlotIndex, to: SlotIndex) -> Fate {
+    pub(crate) fn fate(&mut self, from: SlotIndex, to: SlotIndex) -> Fate {
         if self.cuts.is_cut(from, to) {
             return Fate::Lost;
         }

@@ -7,7 +7,7 @@ use super::moment::Moment;
 
 /// A queue of things to come. The heap holds small keys only; the things themselves do not move until they happen.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     keys: BinaryHeap<Reverse<Key>>,
     shelves: Vec<Option<T>>,
     free: Vec<u32>,
@@ -33,7 +33,7 @@ impl<T> Queue<T> {
     ///
     /// # Panics
     /// After four billion things in one run: their order would no longer be certain.
-    pub(super) fn plan(&mut self, at: Moment, thing: T) {
+    pub(crate) fn plan(&mut self, at: Moment, thing: T) {
         let place = if let Some(place) = self.free.pop() {
             self.shelves[place as usize] = Some(thing);
             place
@@ -46,12 +46,12 @@ impl<T> Queue<T> {
     }
 
     /// When the next thing happens.
-    pub(super) fn next_at(&self) -> Option<Moment> {
+    pub(crate) fn next_at(&self) -> Option<Moment> {
         self.keys.peek().map(|Reverse(key)| key.at)
     }
 
     /// Takes the next thing, if it happens by `until`.
-    pub(super) fn take(&mut self, until: Moment) -> Option<(Moment, T)> {
+    pub(crate) fn take(&mut self, until: Moment) -> Option<(Moment, T)> {
         if self.next_at()? > until {
             return None;
         }
