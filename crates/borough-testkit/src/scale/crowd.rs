@@ -245,13 +245,7 @@ impl Crowd {
         self.settle(slot, uid);
     }
 
-    fn arrive(
-        &mut self,
-        from: Uid,
-        (slot, life): (SlotIndex, Option<Uid>),
-        bytes: u32,
-        message: Message,
-    ) {
+    fn arrive(&mut self, from: Uid, (slot, life): (SlotIndex, Option<Uid>), bytes: u32, message: Message) {
         let cut = self.network.cuts.is_cut(self.births[number_of(from)].1, slot);
         let it = &mut self.slots[slot];
         let Some(receiver) = &it.life else { return };

@@ -6,12 +6,39 @@
 
 mod agreement;
 mod crowd;
+mod goals;
 mod phase;
+mod plot;
+mod report;
 mod scenario;
 mod stage;
 mod traffic;
 
 pub use self::crowd::Role;
+pub use self::goals::{Goal, goals};
 pub use self::phase::{Phase, Share};
+pub use self::plot::plot;
+pub use self::report::report;
 pub use self::scenario::{Course, Scenario, crash_bound};
 pub use self::traffic::{Kind, Tally, Traffic};
+
+/// A run that was never run: a rest and a crash of one second each, in which a node received so many bytes, and a crash that
+/// was known after so many milliseconds.
+#[cfg(test)]
+fn sample(nodes: usize, member: u64, voter: u64, known: u64) -> Course {
+    use crate::sim::moment::{MILLISECOND, SECOND};
+    let share = |bytes| {
+        let mut traffic = Traffic::default();
+        traffic.receive(Kind::Renew, bytes);
+        Share { nodes: 1, ran: SECOND, traffic }
+    };
+    let phase = |name, known_after| Phase {
+        name,
+        lasted: SECOND,
+        known_after,
+        handled: 1,
+        shares: [share(member), share(voter), share(voter)],
+        largest: [0; Kind::COUNT],
+    };
+    Course { nodes, phases: vec![phase("rest", None), phase("crash", Some(known * MILLISECOND))] }
+}

@@ -48,31 +48,23 @@ impl Scenario {
     /// If it has fewer than ten nodes: a tenth would be none, and all would vote.
     pub fn run(&self, mut tell: impl FnMut(&Phase)) -> Result<Course, String> {
         assert!(self.nodes >= 10, "a run of scale has ten nodes at least");
-        let settings = settings();
-        let mut stage = Stage::new(Crowd::new(self.nodes, SEEDS, settings, self.seed));
-        let mut told = 0;
-        let acts: [fn(&Self, &mut Stage) -> Result<(), String>; 7] =
-            [Self::found, Self::join, Self::rest, Self::crash, Self::rest, Self::cut_off, Self::heal];
-        for act in acts {
-            act(self, &mut stage)?;
-            stage.phases[told..].iter().for_each(&mut tell);
-            told = stage.phases.len();
-        }
+        let crowd = Crowd::new(self.nodes, SEEDS, settings(), self.seed);
+        let mut stage = Stage::new(crowd, &mut tell);
+        found(&mut stage)?;
+        self.join(&mut stage)?;
+        self.rest(&mut stage)?;
+        self.crash(&mut stage)?;
+        self.rest(&mut stage)?;
+        self.cut_off(&mut stage)?;
+        self.heal(&mut stage)?;
         match stage.crowd.differences(self.nodes - 1) {
             None => Ok(Course { nodes: self.nodes, phases: stage.phases }),
             Some(difference) => Err(difference),
         }
     }
 
-    fn found(&self, stage: &mut Stage) -> Result<(), String> {
-        for slot in 0..SEEDS {
-            stage.start_within(slot, SECOND);
-        }
-        stage.measure("found", |stage| stage.settle(SEEDS, |_| true).map(drop))
-    }
-
     /// The next batch starts when all know that all know the last one.
-    fn join(&self, stage: &mut Stage) -> Result<(), String> {
+    fn join(&self, stage: &mut Stage<'_>) -> Result<(), String> {
         stage.measure("join", |stage| {
             let mut running = SEEDS;
             while running < self.nodes {
@@ -87,7 +79,7 @@ impl Scenario {
         })
     }
 
-    fn rest(&self, stage: &mut Stage) -> Result<(), String> {
+    fn rest(&self, stage: &mut Stage<'_>) -> Result<(), String> {
         stage.wait(CALM);
         stage.measure("rest", |stage| {
             stage.wait(self.rest);
@@ -95,13 +87,17 @@ impl Scenario {
         })
     }
 
-    fn crash(&self, stage: &mut Stage) -> Result<(), String> {
+    fn crash(&self, stage: &mut Stage<'_>) -> Result<(), String> {
         let victim = stage.some_members(1)[0];
         stage.measure("crash", |stage| {
             let began = stage.crowd.now();
             let uid = stage.crowd.crash(victim).ok_or("nobody was there to crash")?;
             let known = stage.until(|crowd| {
-                if crowd.all_know_removed(uid) { None } else { Some(format!("not all know that {uid} is gone")) }
+                if crowd.all_know_removed(uid) {
+                    None
+                } else {
+                    Some(format!("not all know that {uid} is gone"))
+                }
             })?;
             stage.settle(self.nodes - 1, |_| true)?;
             stage.known_after = Some(known.since(began));
@@ -109,7 +105,7 @@ impl Scenario {
         })
     }
 
-    fn cut_off(&self, stage: &mut Stage) -> Result<(), String> {
+    fn cut_off(&self, stage: &mut Stage<'_>) -> Result<(), String> {
         let side = stage.some_members(self.nodes / 10);
         let others = self.nodes - 1 - side.len();
         stage.measure("cut", |stage| {
@@ -123,12 +119,19 @@ impl Scenario {
         })
     }
 
-    fn heal(&self, stage: &mut Stage) -> Result<(), String> {
+    fn heal(&self, stage: &mut Stage<'_>) -> Result<(), String> {
         stage.measure("heal", |stage| {
             stage.crowd.heal();
             stage.settle(self.nodes - 1, |_| true).map(drop)
         })
     }
+}
+
+fn found(stage: &mut Stage<'_>) -> Result<(), String> {
+    for slot in 0..SEEDS {
+        stage.start_within(slot, SECOND);
+    }
+    stage.measure("found", |stage| stage.settle(SEEDS, |_| true).map(drop))
 }
 
 /// What a run came to.

@@ -10,17 +10,18 @@ const GLANCE: Nanos = 20 * MILLISECOND;
 /// How long they may take.
 const PATIENCE: Nanos = 120 * SECOND;
 
-#[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct Stage<'a> {
     pub(super) crowd: Crowd,
     pub(super) phases: Vec<Phase>,
     /// What the phase that is measured says of when all knew.
     pub(super) known_after: Option<Nanos>,
+    /// Who is told of each phase when it is over.
+    tell: &'a mut dyn FnMut(&Phase),
 }
 
-impl Stage {
-    pub(super) fn new(crowd: Crowd) -> Self {
-        Self { crowd, phases: Vec::new(), known_after: None }
+impl<'a> Stage<'a> {
+    pub(super) fn new(crowd: Crowd, tell: &'a mut dyn FnMut(&Phase)) -> Self {
+        Self { crowd, phases: Vec::new(), known_after: None, tell }
     }
 
     /// A node starts there, at any moment within that time.
@@ -45,6 +46,7 @@ impl Stage {
         act(self).map_err(|missing| format!("{name}: {missing}"))?;
         let mut phase = Phase::of(&self.crowd, name, self.crowd.now().since(began), handled);
         phase.known_after = self.known_after.take();
+        (self.tell)(&phase);
         self.phases.push(phase);
         Ok(())
     }

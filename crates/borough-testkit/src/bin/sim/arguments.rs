@@ -6,9 +6,15 @@ pub(crate) const USAGE: &str = "\
 usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; default 1000 from 0 on 2 threads
        cargo xtask sim --seed N [--trace]                     one seed; cut down if it fails
        cargo xtask sim --planted [--seeds N]                  each planted flaw must be found within N seeds
+       cargo xtask sim --nodes N [--nodes M ...] [--seed S]   large clusters, from 10 nodes on: what they cost
+  --plot FILE                     draws large clusters
+  --check                         fails if a large cluster misses a goal
   --mode calm|safe|wild|closing   all runs in this mode
-  --nodes N                       so many nodes instead of the drawn number
+  --nodes N                       so many nodes, below 10, instead of the drawn number
   --keep I,J,K                    only these faults of a seed";
+
+/// From so many nodes on it is a large cluster that is asked for, and not a variant of a drawn plan: those have fewer.
+const SCALE_MIN: usize = 10;
 
 /// Everything on the command line.
 #[derive(Clone, Debug)]
@@ -20,6 +26,14 @@ pub(crate) struct Arguments {
     pub(crate) threads: usize,
     pub(crate) is_traced: bool,
     pub(crate) wish: Wish,
+    /// How many nodes each large cluster has.
+    pub(crate) scale: Vec<usize>,
+    /// What large clusters draw their chance from; none: the usual.
+    pub(crate) scale_seed: Option<u64>,
+    /// Where the plot of large clusters goes.
+    pub(crate) plot: Option<String>,
+    /// Whether a goal that is missed is a failure.
+    pub(crate) is_checked: bool,
 }
 
 /// What to do.
@@ -28,6 +42,7 @@ pub(crate) enum Task {
     Seeds,
     Replay(u64),
     Planted,
+    Scale,
 }
 
 impl Arguments {
@@ -39,6 +54,10 @@ impl Arguments {
             threads: 2,
             is_traced: false,
             wish: Wish::default(),
+            scale: Vec::new(),
+            scale_seed: None,
+            plot: None,
+            is_checked: false,
         };
         let mut words = words;
         while let Some(word) = words.next() {
@@ -50,14 +69,30 @@ impl Arguments {
                 "--seed" => arguments.task = Task::Replay(number(&value()?)?),
                 "--planted" => arguments.task = Task::Planted,
                 "--trace" => arguments.is_traced = true,
-                "--nodes" => arguments.wish.nodes = Some(size(&value()?)?.max(1)),
+                "--nodes" => arguments.count(size(&value()?)?.max(1)),
+                "--plot" => arguments.plot = Some(value()?),
+                "--check" => arguments.is_checked = true,
                 "--keep" => arguments.wish.keep = Some(list(&value()?)?),
                 "--mode" => arguments.wish.mode = Some(mode(&value()?)?),
                 "--help" => return Err("how to use it".to_owned()),
                 _ => return Err(format!("{word} is not known")),
             }
         }
+        if !arguments.scale.is_empty() {
+            if let Task::Replay(seed) = arguments.task {
+                arguments.scale_seed = Some(seed);
+            }
+            arguments.task = Task::Scale;
+        }
         Ok(arguments)
+    }
+
+    fn count(&mut self, nodes: usize) {
+        if nodes < SCALE_MIN {
+            self.wish.nodes = Some(nodes);
+        } else {
+            self.scale.push(nodes);
+        }
     }
 
     /// Whether runs are as the seeds draw them.
@@ -104,6 +139,15 @@ mod tests {
         let Wish { nodes, keep, mode, .. } = arguments.wish;
         assert_eq!((nodes, keep, mode), (Some(3), Some(vec![1, 5]), Some(Mode::Wild)));
         assert!(arguments.is_traced);
+    }
+
+    #[test]
+    fn many_nodes_are_a_large_cluster_and_few_are_not() {
+        let arguments = parse("--nodes 1000 --nodes 100 --seed 7 --check").expect("known");
+        assert_eq!((arguments.task, arguments.scale_seed), (Task::Scale, Some(7)));
+        assert_eq!(arguments.scale, [1000, 100]);
+        assert!(arguments.is_checked);
+        assert_eq!(parse("--seeds 9 --nodes 9").expect("known").task, Task::Seeds);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod arguments;
 #[cfg(feature = "flaws")]
 mod planted;
 mod replay;
+mod scale;
 mod seeds;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Task::Seeds => seeds::run(&arguments),
         Task::Replay(seed) => replay::run(seed, &arguments),
         Task::Planted => planted(&arguments),
+        Task::Scale => scale::run(&arguments),
     };
     ExitCode::from(code)
 }
