@@ -37,6 +37,11 @@ impl Members {
         self.list.iter().map(|(_, member)| member)
     }
 
+    /// Their uids, without a look at the records: there are many, and each is somewhere else in memory.
+    pub(super) fn uids(&self) -> impl Iterator<Item = Uid> + '_ {
+        self.list.iter().map(|(uid, _)| *uid)
+    }
+
     /// Adds the member, or replaces its record.
     pub(super) fn put(&mut self, member: Arc<Member>) {
         self.hash ^= member.hash();

@@ -6,7 +6,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::document::{Change, Document};
 use super::member::Member;
@@ -136,13 +135,10 @@ impl Document {
         if Arc::ptr_eq(&self.clock, clock) {
             return;
         }
-        let kept: Vec<(Author, u64)> = clock
-            .iter()
-            .filter(|(author, count)| self.clock.count(*author) < *count)
-            .filter(|(author, _)| self.is_author(*author) || self.flaws.has(Flaw::ClockNotPruned))
-            .collect();
-        if !kept.is_empty() {
-            Arc::make_mut(&mut self.clock).merge(&kept.into_iter().collect());
+        let counts = |author| self.is_author(author) || self.flaws.has(Flaw::ClockNotPruned);
+        let news: VectorClock = self.clock.missing(clock).filter(|(author, _)| counts(*author)).collect();
+        if !news.is_empty() {
+            Arc::make_mut(&mut self.clock).merge(&news);
         }
     }
 }

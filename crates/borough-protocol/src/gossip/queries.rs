@@ -9,7 +9,7 @@ use crate::incarnation::{Address, Uid};
 impl Document {
     /// The members' uids.
     pub fn uids(&self) -> impl Iterator<Item = Uid> + '_ {
-        self.members().map(|member| member.uid())
+        self.members.uids()
     }
 
     /// Those that are not admitted yet.
