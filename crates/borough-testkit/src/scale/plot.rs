@@ -53,13 +53,8 @@ fn axes(body: &mut String) {
         let (x, y) = (LEFT - 8.0, y + 4.0);
         draw(body, format_args!(r#"<text class="note" x="{x}" y="{y:.1}" text-anchor="end">{label}</text>"#));
     }
-    let (x, y) = (RIGHT, height(1e6) + 16.0);
-    draw(
-        body,
-        format_args!(
-            r#"<text class="note" x="{x}" y="{y:.1}" text-anchor="end">a voter's bound, each way</text>"#
-        ),
-    );
+    let (x, y) = (LEFT + 8.0, height(1e6) + 16.0);
+    draw(body, format_args!(r#"<text class="note" x="{x}" y="{y:.1}">a voter's bound, each way</text>"#));
     for nodes in [10.0, 30.0, 100.0, 300.0, 1000.0] {
         let (x, y) = (width(nodes), BOTTOM + 18.0);
         draw(body, format_args!(r#"<line class="grid" x1="{x:.1}" x2="{x:.1}" y1="{TOP}" y2="{BOTTOM}"/>"#));
