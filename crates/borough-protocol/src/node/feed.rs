@@ -8,9 +8,6 @@ use crate::log::Entry;
 use crate::table::{Change, Table};
 use crate::version::Version;
 
-/// How many entries are kept for those who are behind; who is further behind gets the whole table.
-const KEPT: usize = 256;
-
 /// A committed entry, and where it stands.
 pub type Placed = (Version, Entry<Change>);
 
@@ -33,12 +30,12 @@ pub(super) struct Feeder {
 }
 
 impl Feeder {
-    /// An entry was applied.
-    pub(super) fn keep(&mut self, version: Version, entry: Entry<Change>) {
+    /// An entry was applied; `most` of them are kept for those who are behind.
+    pub(super) fn keep(&mut self, version: Version, entry: Entry<Change>, most: usize) {
         if self.recent.back().is_some_and(|(last, _)| last.index + 1 != version.index) {
             self.recent.clear();
         }
-        if self.recent.len() == KEPT {
+        if self.recent.len() >= most {
             self.recent.pop_front();
         }
         self.recent.push_back((version, entry));

@@ -13,9 +13,6 @@ use crate::table::{Applied, Change, Removal, State, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
 
-/// How many entries the log keeps before they are replaced by the table itself.
-const KEPT_MAX: usize = 256;
-
 impl Participant {
     /// Takes what the log knows to be committed; says whether there was anything.
     pub(super) fn follow_log(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> bool {
@@ -29,14 +26,26 @@ impl Participant {
                 }
                 Committed::Snapshot { version, state, .. } => {
                     self.log_version = version;
+                    self.mark = None;
                     self.adopt(now, &state, effects);
                 }
             }
         }
-        if self.log.kept() > KEPT_MAX && self.log_version == self.table.version() {
-            self.log.compact(self.log_version, self.feeder.whole(&self.table));
-        }
+        self.compact();
         any
+    }
+
+    /// Replaces entries by the table as it was half the log ago: who is a little behind still gets entries, not all of the table.
+    fn compact(&mut self) {
+        let most = self.identity.settings.log_kept;
+        if self.log.kept() > most
+            && let Some((version, table)) = self.mark.take()
+        {
+            self.log.compact(version, table);
+        }
+        if self.mark.is_none() && self.log.kept() > most / 2 && self.log_version == self.table.version() {
+            self.mark = Some((self.log_version, self.feeder.whole(&self.table)));
+        }
     }
 
     pub(super) fn follow_feed(&mut self, now: Timestamp, feed: &Feed, effects: &mut Effects<Effect>) {
@@ -67,7 +76,7 @@ impl Participant {
             return;
         }
         let applied = self.table.apply(version, entry);
-        self.feeder.keep(version, entry.clone());
+        self.feeder.keep(version, entry.clone(), self.identity.settings.log_kept);
         self.stirred = true;
         effects.push(Effect::Publish(Event::Table(version)));
         match applied {

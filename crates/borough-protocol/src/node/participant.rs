@@ -45,6 +45,8 @@ pub(super) struct Participant {
     pub(super) acts_from: Timestamp,
     /// Up to where the log itself has said what is committed.
     pub(super) log_version: Version,
+    /// The table at some place of the log, up to which it may be compacted.
+    pub(super) mark: Option<(Version, Arc<Table>)>,
     pub(super) departure: Departure,
     /// What the coordinator is told again and again until the table shows it.
     pub(super) reports: BTreeSet<Report>,
@@ -143,6 +145,7 @@ impl Participant {
             office: None,
             acts_from,
             log_version: Version::ZERO,
+            mark: None,
             departure: Departure::Staying,
             reports: BTreeSet::new(),
             was_voter: false,

@@ -168,5 +168,6 @@ fn check_life(settings: &Settings, timing: &Timing) -> Result<(), Unsafe> {
     let remedy = "a leaving voter must still be there for an election: suspect_after + 6 round_trip";
     Unsafe::if_too_short("linger", settings.linger, election, remedy)?;
     let remedy = "who may be silent already must not become a voter: suspect_after";
-    Unsafe::if_too_short("voters_settle", settings.voters_settle, timing.suspect_after, remedy)
+    Unsafe::if_too_short("voters_settle", settings.voters_settle, timing.suspect_after, remedy)?;
+    Unsafe::if_outside("log_kept", settings.log_kept, 4, 1_000_000, "256 are enough for any size")
 }

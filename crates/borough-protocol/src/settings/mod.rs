@@ -102,6 +102,9 @@ pub struct Settings {
     /// How long two more members must have been available before they become voters, in time. Default 5 s. Lowered, the
     /// list grows sooner and changes more often under churn.
     pub voters_settle: Duration,
+    /// How many decisions are kept one by one before the table itself stands for them; default 256. Who is further behind is sent the
+    /// whole table. More costs memory, and sends less to those who were away for a while.
+    pub log_kept: usize,
 }
 
 impl Default for Settings {
@@ -129,6 +132,7 @@ impl Default for Settings {
             seed_ask_interval: Duration::from_millis(200),
             linger: Duration::from_secs(4),
             voters_settle: Duration::from_secs(5),
+            log_kept: 256,
         }
     }
 }

@@ -149,6 +149,7 @@ fn unsafe_settings_are_refused_with_setting_value_bound_and_remedy() {
         (|s| s.seed_ask_interval = ms(0), &["seed_ask_interval is 0ns", "at least 1ms"]),
         (|s| s.seed_timeout = ms(999), &["seed_timeout is 999ms", "at least 1s", "lower seed_ask_interval"]),
         (|s| s.linger = ms(1349), &["linger is 1.349s", "at least 1.35s", "election"]),
+        (|s| s.log_kept = 3, &["log_kept is 3", "at least 4"]),
         (|s| s.voters_settle = ms(749), &["voters_settle is 749ms", "at least 750ms"]),
         (|s| s.tombstone_life = Duration::MAX, &["tombstone_life is", "at most 31622400s", "unit"]),
         (|s| s.max_pause = Duration::MAX, &["max_pause is", "at most 31622400s"]),

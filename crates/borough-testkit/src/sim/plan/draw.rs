@@ -35,7 +35,9 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
 /// With few voters some members follow a table that they have no part in.
 fn draw_settings(random: &mut Random, flaws: Flaws) -> Checked {
     let max_voters = if random.per_mille(300) { 3 } else { 5 };
-    let settings = Settings { max_voters, ..Settings::default() };
+    // Few enough for snapshots and whole tables to be sent in a life of a minute.
+    let log_kept = [4, 8, 32, 256][usize::try_from(random.below(4)).unwrap_or(0)];
+    let settings = Settings { max_voters, log_kept, ..Settings::default() };
     let mut checked = Checked::new(settings).expect("the defaults are safe with any odd number of voters");
     checked.flaws = flaws;
     checked
