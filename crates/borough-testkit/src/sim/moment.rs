@@ -10,7 +10,7 @@ pub const MILLISECOND: Nanos = 1_000_000;
 /// A second.
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// A moment of true time. No node has it: what a node sees is its own [`Clock`](super::clock::Clock).
+/// A moment of true time. No node has it: what a node sees is a clock of its own.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(Nanos);
 

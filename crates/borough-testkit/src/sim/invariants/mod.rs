@@ -20,6 +20,7 @@ mod samples;
 mod size;
 mod status;
 mod suspended;
+mod taken;
 
 use borough_protocol::gossip::Document;
 use borough_protocol::incarnation::Uid;
@@ -40,6 +41,7 @@ use self::one_committer::OneCommitter;
 use self::one_founding::OneFounding;
 use self::prefix::Prefix;
 use self::removed::Removed;
+pub(super) use self::taken::Before;
 use super::life::Life;
 use super::moment::Moment;
 use super::plan::{Mode, Plan};

@@ -28,8 +28,10 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
     let strikes = draw.strikes();
+    // Mostly everybody is a seed: that is where foundings go wrong.
+    let seeds = if draw.random.per_mille(200) { nodes.min(3) } else { nodes };
     let heal = if mode == Mode::Wild { 60 * SECOND } else { 30 * SECOND };
-    Plan { seed, mode, settings, nodes, slots, starts, weather, faulty: FAULTY, heal, strikes }
+    Plan { seed, mode, settings, nodes, seeds, slots, starts, weather, faulty: FAULTY, heal, strikes }
 }
 
 /// With few voters some members follow a table that they have no part in.

@@ -46,8 +46,10 @@ pub struct Plan {
     pub mode: Mode,
     /// The settings of all nodes.
     pub settings: Checked,
-    /// How many slots start at the beginning, and are each other's seeds.
+    /// How many slots start at the beginning.
     pub nodes: usize,
+    /// How many of them, the first ones, everybody has for seeds.
+    pub seeds: usize,
     /// How many slots there are; those above `nodes` start later, if at all.
     pub slots: usize,
     /// When each of the first nodes starts.
@@ -82,6 +84,7 @@ impl Plan {
     pub fn shrink_to(&mut self, nodes: usize) {
         let further = self.slots - self.nodes;
         self.nodes = nodes;
+        self.seeds = self.seeds.min(nodes);
         self.slots = if nodes == self.starts.len() { nodes + further } else { nodes };
         let last = self.starts.last().copied().unwrap_or_default();
         self.starts.resize(nodes, last);
@@ -146,7 +149,7 @@ mod tests {
     fn fewer_nodes_take_their_faults_with_them() {
         let wish = Wish { nodes: Some(2), ..Wish::default() };
         let plan = Plan::draw(3, &wish);
-        assert_eq!((plan.nodes, plan.slots, plan.starts.len()), (2, 2, 2));
+        assert_eq!((plan.nodes, plan.seeds, plan.slots, plan.starts.len()), (2, 2, 2, 2));
         assert!(plan.strikes.iter().all(|strike| strike.fault.fits(2)));
     }
 }

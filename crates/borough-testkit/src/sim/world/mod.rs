@@ -12,43 +12,35 @@ mod ambush;
 mod budget;
 mod failover;
 mod faults;
+mod lives;
 mod settled;
 mod troubles;
 mod work;
 
 use std::mem;
-use std::sync::Arc;
 
 use borough_protocol::Effects;
-use borough_protocol::flaws::Flaw;
-use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::machine::Machine;
-use borough_protocol::node::{Command, Effect, End, Event, GaveUp, Input, Message, Node, Peer, Start};
+use borough_protocol::node::{Command, Effect, Event, Input, Message, Peer};
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 use borough_protocol::table::{Cluster, Removal};
 
 use self::failover::Overdue;
 use self::faults::Lift;
-use super::clock::Clock;
 use super::cuts::SlotIndex;
-use super::invariants::{self, Rules};
-use super::life::Life;
+use super::invariants::{self, Before, Rules};
 use super::message_kind::kind;
-use super::moment::{MILLISECOND, Moment, Nanos, SECOND};
+use super::moment::{Moment, Nanos};
 use super::network::{Fate, Network};
 use super::plan::{Mode, Plan};
 use super::queue::Queue;
 use super::rare::{Met, Rare};
-use super::slots::{Slots, number_of};
+use super::slots::Slots;
 use super::strike::Strike;
 use super::trace::{Lines, Trace};
 use super::violation::Violation;
-
-/// What the wall clock shows when a run begins, in seconds since 2020.
-const ERA: u32 = 200_000_000;
-/// Deadlines handled at one moment after which a machine is taken to run in circles.
-const CIRCLES: u32 = 1000;
 
 /// A cluster, its network and its fate.
 #[derive(Debug)]
@@ -101,7 +93,7 @@ impl World {
         let mut world = Self {
             now: Moment::START,
             mode: plan.mode,
-            seeds: (0..plan.nodes).map(|slot| slots[slot].address.clone()).collect(),
+            seeds: (0..plan.seeds).map(|slot| slots[slot].address.clone()).collect(),
             slots,
             strikes: plan.strikes.clone(),
             waiting: Vec::new(),
@@ -177,39 +169,6 @@ impl World {
         }
     }
 
-    fn start(&mut self, slot: SlotIndex, uid: Option<Uid>) -> Result<(), Violation> {
-        if self.slots[slot].life.is_some() {
-            return Ok(());
-        }
-        let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
-        let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
-        let address = self.slots[slot].address.clone();
-        let start = Start {
-            facts: facts(&address),
-            me: Incarnation { address, uid },
-            seeds: self.seeds.clone(),
-            settings: self.settings.clone(),
-            era: self.wall_clock(),
-            seed: self.random.next_u64(),
-        };
-        self.trace.note([self.now.nanos(), uid.get()]);
-        self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
-        let node = Node::new(clock.show(self.now), start, &mut self.effects);
-        let number = number_of(uid);
-        self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
-        self.slots[slot].was_used = true;
-        self.plan_work(slot);
-        self.settle(slot)
-    }
-
-    /// Seconds since 2020, as a restarted process reads them.
-    fn wall_clock(&self) -> u32 {
-        if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
-            return 1;
-        }
-        ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default()
-    }
-
     fn arrive(
         &mut self,
         from: Uid,
@@ -244,12 +203,12 @@ impl World {
         self.handled += 1;
         let local = life.local(self.now);
         self.trace.line(self.now, || format!("n{slot} {} {}", life.uid(), shown(&input)));
-        if let Input::Message { from, .. } = &input
-            && life.node.table().is_some_and(|table| table.is_removed(*from))
-        {
-            self.met.count(Rare::HeardFromRemoved);
-        }
+        let before = Before::input(life, &input);
         life.node.handle(local, input, &mut self.effects);
+        if let Some(before) = before {
+            self.met.count(Rare::HeardFromRemoved);
+            before.is_unchanged(life)?;
+        }
         self.settle(slot)
     }
 
@@ -325,112 +284,8 @@ impl World {
         self.rules.hear(self.now, (uid, event), &self.slots, &mut self.met)
     }
 
-    fn end(&mut self, slot: SlotIndex, end: &End) {
-        self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
-        self.slots[slot].life = None;
-        self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
-        let back_after = match end {
-            End::GaveUp(why) => {
-                match why {
-                    GaveUp::Removed => self.met.count(Rare::GaveUpRemoved),
-                    GaveUp::Suspended => self.met.count(Rare::GaveUpSuspended),
-                    GaveUp::Forsaken => self.met.count(Rare::GaveUpForsaken),
-                    GaveUp::Overtaken(_) => self.met.count(Rare::GaveUpOvertaken),
-                    GaveUp::DownAll => {}
-                }
-                Some(self.random.between(10 * MILLISECOND, 500 * MILLISECOND))
-            }
-            End::Left | End::Refused(_) => self.slots[slot].back_after.take(),
-            End::Closed => {
-                self.met.count(Rare::ClusterClosed);
-                self.slots[slot].was_used = false;
-                None
-            }
-        };
-        // Once everything heals, every slot is to run.
-        let back_after = back_after.or((self.is_healing && *end != End::Closed).then_some(SECOND));
-        if let Some(delay) = back_after {
-            self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
-        }
-    }
-
-    fn wake(&mut self, slot: SlotIndex, number: u32, life: usize) -> Result<(), Violation> {
-        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
-        if !it.take_wake(number) || it.pause.is_some() {
-            return Ok(());
-        }
-        self.wake_if_due(slot)
-    }
-
-    /// Deadlines may have moved on since the wake was planned: then another one is.
-    fn wake_if_due(&mut self, slot: SlotIndex) -> Result<(), Violation> {
-        let Some(life) = &self.slots[slot].life else { return Ok(()) };
-        if !life.is_due(self.now) {
-            self.plan_wake(slot);
-            return Ok(());
-        }
-        self.trace.note([self.now.nanos(), life.uid().get()]);
-        self.count_circle(slot)?;
-        self.handle(slot, Input::Deadline)
-    }
-
-    fn plan_wake(&mut self, slot: SlotIndex) {
-        if let Some(life) = &mut self.slots[slot].life
-            && let Some((at, number)) = life.plan_wake(self.now)
-        {
-            self.queue.plan(at, Happening::Wake { slot, number, life: life.number });
-        }
-    }
-
-    /// A machine whose deadline never moves on would stop true time.
-    fn count_circle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
-        if self.circles_at != self.now {
-            (self.circles, self.circles_at) = (0, self.now);
-        }
-        self.circles += 1;
-        if self.circles > CIRCLES {
-            return Err(Violation::Liveness("circles", format!("n{slot}'s deadline stays in the past")));
-        }
-        Ok(())
-    }
-
-    /// The process goes on: everything that waited for it is there at once, and its clock may have passed its deadline.
-    fn resume(&mut self, slot: SlotIndex, life: usize) -> Result<(), Violation> {
-        let now = self.now;
-        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
-        let Some(pause) = it.pause.filter(|pause| pause.until <= now) else { return Ok(()) };
-        it.pause = None;
-        if self.rules.is_removed(it.uid()) {
-            self.met.count(Rare::PausedUntilRemoved);
-        }
-        if self.settings.flaws.has(Flaw::ClockStopsInPause) {
-            it.clock.lose(now.since(pause.since));
-        }
-        let backlog = mem::take(&mut it.backlog);
-        self.trace.line(now, || format!("n{slot} goes on"));
-        if self.random.per_mille(500) {
-            self.wake_if_due(slot)?;
-        }
-        for input in backlog {
-            // The life may end in the middle of its backlog.
-            if self.slots[slot].life.as_ref().is_some_and(|it| it.number == life) {
-                self.handle(slot, input)?;
-            }
-        }
-        self.wake_if_due(slot)
-    }
-
     fn command(&mut self, slot: SlotIndex, command: Command) -> Result<(), Violation> {
         self.give(slot, Input::Command(command))
-    }
-}
-
-fn facts(address: &Address) -> Facts {
-    Facts {
-        id: NodeId::new(address.as_str()),
-        roles: Arc::new([]),
-        app_version: Arc::from(""),
-        zone: Arc::from(""),
     }
 }
 
