@@ -203,6 +203,11 @@ impl Grants {
         }
     }
 
+    /// That node was removed: what was heard of it says nothing any more.
+    pub fn forget(&mut self, uid: Uid) {
+        self.heard.remove(&uid);
+    }
+
     /// Forgets those that are neither members nor heard lately.
     pub fn prune(&mut self, now: Timestamp, timing: &Timing, table: &Table) {
         self.heard

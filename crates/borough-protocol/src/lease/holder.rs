@@ -187,9 +187,19 @@ impl Holder {
         self.feeder = self.voters.all().filter(|voter| *voter != self.me).min_by_key(rank);
     }
 
-    /// A voter answers.
+    /// A voter answers. What comes from others, or answers nothing that was asked, changes nothing.
     pub fn answered(&mut self, now: Timestamp, timing: &Timing, from: Uid, answer: &Renewed) -> Outcome {
         if answer.seq > self.seq {
+            return Outcome::Noted;
+        }
+        let votes = match &answer.verdict {
+            // Told unasked by one of a list that this node does not know yet.
+            Verdict::NewVoters(voters) => voters.names(from) || self.voters.names(from),
+            Verdict::Acked | Verdict::NotYet | Verdict::NotAdmitted => {
+                answer.seq > 0 && (self.voters.names(from) || self.was_asked(from, answer.seq))
+            }
+        };
+        if !votes {
             return Outcome::Noted;
         }
         self.heard = now;
@@ -209,6 +219,11 @@ impl Holder {
             }
             Verdict::NotAdmitted => Outcome::Removed,
         }
+    }
+
+    /// Whether that renewal went to that node, though it is on the list no more.
+    fn was_asked(&self, from: Uid, seq: u64) -> bool {
+        self.pending.iter().any(|pending| pending.seq == seq && pending.voters.names(from))
     }
 
     fn note(&mut self, now: Timestamp, from: Uid, seq: u64, voters: Arc<Voters>) {

@@ -53,12 +53,11 @@ impl Participant {
             Feed::Whole(table) if table.cluster() == self.table.cluster() => self.adopt(now, table, effects),
             Feed::Whole(_) => {}
             Feed::Entries(entries) => {
-                let gap =
-                    entries.first().is_none_or(|(first, _)| first.index > self.table.version().index + 1);
-                if gap {
-                    return;
-                }
                 for (version, entry) in entries.iter() {
+                    // Whatever a peer sends, no hole is made: what is missing comes with a later renewal.
+                    if version.index > self.table.version().index.saturating_add(1) {
+                        return;
+                    }
                     self.apply(now, *version, entry, effects);
                 }
             }
@@ -164,6 +163,7 @@ impl Participant {
             Removal::Replaced => Gone::Replaced,
             Removal::Quiet | Removal::Operator | Removal::CutOff => Gone::Down,
         };
+        self.grants.forget(uid);
         self.gossip.bury_by_table(now, version.index, uid, how);
         effects.push(Effect::Publish(Event::Removed(uid, why)));
         if uid != self.uid() {

@@ -16,13 +16,13 @@ use crate::gossip::{self, Gone, Gossip};
 use crate::heartbeat::Heartbeats;
 use crate::incarnation::Uid;
 use crate::lease::{Grants, Holder, Outcome, Renew, Renewed, Standing, Verdict};
-use crate::log::raft::{Raft, RaftTiming};
+use crate::log::raft::{self, Raft, RaftTiming};
 use crate::log::{Carrier, CarrierMessage, Log};
 use crate::machine::Effects;
 use crate::office::{Office, Request, TableLog, TableLogMessage};
 use crate::random::Random;
 use crate::settings::check;
-use crate::table::{Cluster, State, Table};
+use crate::table::{Change, Cluster, State, Table};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
 
@@ -262,6 +262,7 @@ impl Participant {
                 self.heartbeats.handle(now, from, message, &mut self.effects_to_come.heartbeat);
             }
             // What is malformed changed nothing; whoever sends such things is no peer of ours.
+            Word::Log(message) if self.is_of_another_table(&message) => {}
             Word::Log(message) => {
                 let message = CarrierMessage::Voters(message);
                 let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
@@ -284,6 +285,12 @@ impl Participant {
     fn is_gone(&self, uid: Uid) -> bool {
         let gone = self.table.is_removed(uid) || self.gossip.document().is_buried(uid);
         gone && !self.identity.settings.flaws.has(Flaw::RemovedTakenSeriously)
+    }
+
+    /// Whether it is a snapshot whose table is not what it says, or of another cluster: the log cannot look into it.
+    fn is_of_another_table(&self, message: &raft::Message<Change, Arc<Table>>) -> bool {
+        matches!(message, raft::Message::Snapshot(snapshot) if snapshot.state.version() != snapshot.version
+            || snapshot.state.cluster() != self.table.cluster())
     }
 
     /// A removed voter has its voice until no list names it, and a renewal is answered with the bad news.
@@ -334,8 +341,10 @@ impl Participant {
 
     fn quiet_reported(&mut self, now: Timestamp, from: Uid, report: QuietReport) {
         if let Some((_, office)) = &mut self.office {
-            office.report_quiet(now, from, report);
-            self.stirred = true;
+            if self.log.voters().names(from) {
+                office.report_quiet(now, from, report);
+                self.stirred = true;
+            }
         }
     }
 
@@ -434,7 +443,9 @@ impl Participant {
     }
 
     pub(super) fn assert_invariants(&self, now: Timestamp) {
-        self.gossip.document().assert_invariants();
+        if !self.gossip.document().is_buried(self.uid()) {
+            self.gossip.assert_invariants();
+        }
         let admitted = self.holder.admission().is_some();
         assert!(!self.may_run(now) || admitted, "a node that is no member runs");
         assert!(self.office.is_none() || self.log.in_office(), "a coordinator out of office acts");

@@ -39,6 +39,7 @@ impl Participant {
         if now < self.times.hello {
             return;
         }
+        self.grants.prune(now, self.identity.settings.timing(), &self.table);
         let greeting = self.greeting(now);
         // Before it acts it looks harder: afterwards its founding counts, and one of two has to go.
         let settings = &self.identity.settings;
@@ -220,7 +221,6 @@ impl Participant {
         for uid in vanished {
             self.gossip.bury(now, uid, Gone::Vanished);
         }
-        self.grants.prune(now, self.identity.settings.timing(), &self.table);
         self.log.last_index() != before
     }
 

@@ -37,9 +37,11 @@ impl Office {
         for uid in quiet {
             propose.remove(uid, Removal::Quiet);
         }
-        // Gossip buried it when a newer life of its address came, while it was being admitted.
-        for uid in scene.table.members().keys().filter(|uid| scene.document.is_buried(**uid)) {
-            propose.remove(*uid, Removal::Replaced);
+        // Gossip buried it when a newer life of its address came, while it was being admitted. That life is there, or it is no reason.
+        for (uid, member) in scene.table.members().iter().filter(|(uid, _)| scene.document.is_buried(**uid)) {
+            if scene.document.guests_at(&member.incarnation.address).next().is_some() {
+                propose.remove(*uid, Removal::Replaced);
+            }
         }
         for request in &self.asked {
             let (uid, why) = match request {
