@@ -35,6 +35,8 @@ pub struct Summary {
     pub handled: u64,
     /// The trace hashes of all runs in one number.
     pub trace_hash: u64,
+    /// How many runs turned wild; few, or the faults are not what they are meant to be.
+    pub turned_wild: u64,
     /// How often each rare situation came up.
     pub met: Met,
     /// How long each healing took, shortest first.
@@ -82,6 +84,7 @@ impl Summary {
         self.handled += outcome.handled;
         // A sum, so that the order in which threads finish does not count.
         self.trace_hash = self.trace_hash.wrapping_add(outcome.trace_hash);
+        self.turned_wild += u64::from(outcome.turned_wild);
         self.met.add(&outcome.met);
         match outcome.violation {
             Some(violation) => self.failures.push((seed, violation)),

@@ -25,6 +25,7 @@ pub fn guarded(plan: &Plan, lines: Option<Lines>) -> Outcome {
         violation: Some(Violation::Crash(said)),
         trace_hash: 0,
         handled: 0,
+        turned_wild: false,
         healed_after: 0,
         met: Met::default(),
     })

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 
 use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
 use borough_protocol::node::{Input, Node};
 use borough_protocol::time::Timestamp;
+use borough_protocol::version::Version;
 
 use super::clock::Clock;
 use super::invariants::Watch;
@@ -30,6 +32,7 @@ pub(super) struct Life {
     pub(super) is_leaving: bool,
     /// Nothing lives here any more, or ever will again in this life: it runs no turns.
     pub(super) is_drained: bool,
+    voters: Option<Version>,
     /// The wake that is planned; an earlier one that was replaced finds another number here.
     wake: Option<Moment>,
     wakes: u32,
@@ -62,6 +65,7 @@ impl Life {
             turn: None,
             is_leaving: false,
             is_drained: false,
+            voters: None,
             wake: None,
             wakes: 0,
         }
@@ -109,6 +113,14 @@ impl Life {
             self.wake = None;
         }
         is_planned
+    }
+
+    /// Whether the newest voters' lists in its log are others than at the last call.
+    pub(super) fn sees_other_voters(&mut self) -> bool {
+        let newest = self.node.log().map(|log| log.voters().id);
+        let is_other = newest != self.voters;
+        self.voters = newest;
+        is_other
     }
 
     /// Whether its deadline has come.

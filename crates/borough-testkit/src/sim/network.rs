@@ -61,6 +61,11 @@ impl Network {
         self.storms.retain(|(other, _)| *other != name);
     }
 
+    /// Whether no storm rages.
+    pub(super) fn is_fair(&self) -> bool {
+        self.storms.is_empty()
+    }
+
     /// No cuts, no storms, no losses; delays stay.
     pub(crate) fn heal(&mut self) {
         self.cuts.lift_all();

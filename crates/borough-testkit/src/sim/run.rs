@@ -1,7 +1,7 @@
 //! One run: faults under the eyes of the rules, then healing, in time.
 
 use super::moment::{MILLISECOND, Moment, Nanos};
-use super::plan::Plan;
+use super::plan::{Mode, Plan};
 use super::rare::Met;
 use super::trace::Lines;
 use super::violation::Violation;
@@ -19,6 +19,8 @@ pub struct Outcome {
     pub trace_hash: u64,
     /// How many inputs the machines handled.
     pub handled: u64,
+    /// Whether faults that a cluster should outlive hit those towards whom its voters were just changing.
+    pub turned_wild: bool,
     /// How long healing took; the whole bound, if it did not end.
     pub healed_after: Nanos,
     /// The rare situations that came up.
@@ -28,12 +30,13 @@ pub struct Outcome {
 /// Runs a plan. A machine that panics takes the caller with it: [`guarded`](super::guard::guarded) is for those who mind.
 pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
     let mut world = World::new(plan, lines);
-    let mut healed_after = plan.heal;
+    let mut healed_after = plan.heal_wild;
     let violation = through(plan, &mut world, &mut healed_after).err();
     Outcome {
         violation,
         trace_hash: world.trace_hash(),
         handled: world.handled(),
+        turned_wild: world.is_wild() && plan.mode != Mode::Wild,
         healed_after,
         met: world.met().clone(),
     }
@@ -49,7 +52,8 @@ fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(
             *healed_after = world.now().since(healing);
             return Ok(());
         };
-        if world.now().since(healing) >= plan.heal {
+        let bound = if world.is_wild() { plan.heal_wild } else { plan.heal };
+        if world.now().since(healing) >= bound {
             return Err(Violation::Liveness(rule, missing));
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(batch: &Batch, summary: &Summary, seconds: f64) {
-    let Summary { seeds, handled, trace_hash, met, healed_after, failures } = summary;
+    let Summary { seeds, handled, trace_hash, turned_wild, met, healed_after, failures } = summary;
     println!("situations that came up:\n{met}");
     let at = |part: usize| {
         healed_after.get(healed_after.len() * part / 100).map_or(0, |nanos| nanos / MILLISECOND)
@@ -52,7 +52,7 @@ fn report(batch: &Batch, summary: &Summary, seconds: f64) {
         *seeds as f64 / seconds,
         *handled as f64 / seconds / batch.threads as f64,
     );
-    println!("{} failed", failures.len());
+    println!("{turned_wild} runs turned wild, {} failed", failures.len());
     for (seed, violation) in failures {
         println!("seed {seed}: {violation}");
     }

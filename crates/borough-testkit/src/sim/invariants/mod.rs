@@ -22,11 +22,11 @@ mod status;
 mod suspended;
 mod taken;
 
-use borough_protocol::gossip::Document;
+use borough_protocol::gossip::{self, Document};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
-use borough_protocol::node::{Event, Message, Peer};
+use borough_protocol::node::{Event, Message, Peer, Word};
 use borough_protocol::office::TableLog;
 use borough_protocol::table::{Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
@@ -217,6 +217,23 @@ impl Rules {
         self.lease.turn_begins(life, now, met)
     }
 
+    /// More was lost than the rules promise to outlive.
+    pub(super) fn let_go(&mut self) {
+        self.one_founding.let_go();
+    }
+
+    /// Listens to what a life says to another.
+    pub(super) fn listen(&mut self, life: &Life, to: &Peer, message: &Message) -> Result<(), Violation> {
+        if let Message::Word { word: Word::Gossip(gossip::Message::Seen { version, .. }), .. } = message {
+            // It may have had a version for the time of one input only.
+            self.convergence.has(life.uid(), *version);
+        }
+        match to {
+            Peer::Node(uid) => renewal::says(life, &life.watch.removals, *uid, message),
+            Peer::Address(_) => Ok(()),
+        }
+    }
+
     /// When somebody last took office.
     pub(super) fn last_election(&self) -> Moment {
         self.last_election
@@ -244,14 +261,6 @@ impl Watch {
             Event::Resumed => false,
             _ => self.is_suspended,
         };
-    }
-}
-
-/// A life says something to another.
-pub(super) fn listen(life: &Life, to: &Peer, message: &Message) -> Result<(), Violation> {
-    match to {
-        Peer::Node(uid) => renewal::says(life, &life.watch.removals, *uid, message),
-        Peer::Address(_) => Ok(()),
     }
 }
 

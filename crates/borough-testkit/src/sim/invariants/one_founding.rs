@@ -25,6 +25,11 @@ impl OneFounding {
         Self { is_bound: mode != Mode::Wild, foundings: Vec::new() }
     }
 
+    /// A quorum was lost after all: others may be founded.
+    pub(super) fn let_go(&mut self) {
+        self.is_bound = false;
+    }
+
     /// Somebody belongs to that cluster now, first of all its founder.
     pub(super) fn joined(
         &mut self,

@@ -11,6 +11,8 @@ use crate::sim::network::Weather;
 use crate::sim::strike::{Cue, Strike};
 
 const FAULTY: Nanos = 60 * SECOND;
+const HEAL: Nanos = 30 * SECOND;
+const HEAL_WILD: Nanos = 60 * SECOND;
 const FAULTS_MIN: u64 = 10;
 const FAULTS_MAX: u64 = 30;
 /// Faults begin when a cluster had time to form, mostly: the first may strike while it forms.
@@ -30,8 +32,20 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let strikes = draw.strikes();
     // Mostly everybody is a seed: that is where foundings go wrong.
     let seeds = if draw.random.per_mille(200) { nodes.min(3) } else { nodes };
-    let heal = if mode == Mode::Wild { 60 * SECOND } else { 30 * SECOND };
-    Plan { seed, mode, settings, nodes, seeds, slots, starts, weather, faulty: FAULTY, heal, strikes }
+    Plan {
+        seed,
+        mode,
+        settings,
+        nodes,
+        seeds,
+        slots,
+        starts,
+        weather,
+        faulty: FAULTY,
+        heal: HEAL,
+        heal_wild: HEAL_WILD,
+        strikes,
+    }
 }
 
 /// With few voters some members follow a table that they have no part in.

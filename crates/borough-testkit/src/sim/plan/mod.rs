@@ -58,8 +58,10 @@ pub struct Plan {
     pub weather: Weather,
     /// How long faults happen.
     pub faulty: Nanos,
-    /// How long the cluster may take to heal.
+    /// How long a cluster that lost no quorum may take to heal.
     pub heal: Nanos,
+    /// How long any other may take: its nodes have to give up first, and found another.
+    pub heal_wild: Nanos,
     /// What happens, in the order of time.
     pub strikes: Vec<Strike>,
 }

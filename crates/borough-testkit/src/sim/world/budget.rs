@@ -29,9 +29,28 @@ impl World {
         sides.into_iter().find(|side| self.bears_loss_of_all(side))
     }
 
-    /// Whether the cluster outlives a storm of that length.
+    /// Whether the cluster outlives a storm of that length. It may cost anybody its lease: nothing else may be wrong.
     pub(super) fn bears_storm(&self, lasts: Nanos) -> bool {
-        self.mode == Mode::Wild || lasts <= STORM_MAX
+        let all_are_well = || (0..self.seeds.len()).all(|slot| self.takes_part(slot));
+        self.mode == Mode::Wild || lasts <= STORM_MAX && all_are_well()
+    }
+
+    /// Looks whether a quorum of every list in force is still able to take part, whatever it was that the faults hit.
+    ///
+    /// A fault can strike just before a change of the voters begins towards those it struck. That stops the cluster, as the
+    /// rules say it may: from then on the run is as good as wild.
+    pub(super) fn watch_quorum(&mut self) {
+        if self.mode != Mode::Safe {
+            return;
+        }
+        let is_able = |uid: Uid| {
+            let slot = self.slots.slot_of(uid).filter(|slot| self.slots[*slot].hurt == 0);
+            slot.is_some() && self.slots.life(uid).is_some()
+        };
+        if !self.lists_in_force().into_iter().all(|voters| voters.quorum(is_able)) {
+            self.mode = Mode::Wild;
+            self.rules.let_go();
+        }
     }
 
     /// Whether the cluster goes on when that slot leaves. The last one to leave takes it along, and a leave that comes while
@@ -73,7 +92,10 @@ impl World {
         };
         let lists = self.lists_in_force();
         // While a cluster forms, whoever may be founding it is needed.
-        !lists.is_empty() && self.keeps_seeds(lost) && lists.into_iter().all(|voters| voters.quorum(is_left))
+        !lists.is_empty()
+            && self.network.is_fair()
+            && self.keeps_seeds(lost)
+            && lists.into_iter().all(|voters| voters.quorum(is_left))
     }
 
     /// Whether enough seeds stay members without those lost: a majority that is in no cluster founds another, rightly so.
@@ -84,8 +106,9 @@ impl World {
     }
 
     /// Whether a member runs there that stays, and that no fault keeps from taking its part.
-    fn takes_part(&self, slot: SlotIndex) -> bool {
-        let stays = |life: &Life| !life.is_leaving;
+    pub(super) fn takes_part(&self, slot: SlotIndex) -> bool {
+        // Who was removed may not know it yet.
+        let stays = |life: &Life| !life.is_leaving && !self.rules.is_removed(life.uid());
         self.slots[slot].hurt == 0
             && self.slots.is_member(slot)
             && self.slots[slot].life.as_ref().is_some_and(stays)

@@ -43,7 +43,7 @@ impl World {
             None => self.rules.is_removed(uid),
             Some(other) => is_out(uid) || is_out(other),
         };
-        if is_settled || self.is_healing {
+        if is_settled || self.is_healing || self.mode == Mode::Wild {
             return Ok(());
         }
         if let Some(other) = other

@@ -235,8 +235,7 @@ impl World {
 
     /// Only who belongs to a cluster can have it shut down.
     fn close(&mut self, by: Target) -> Result<(), Violation> {
-        let Some(slot) = self.whom(by).filter(|slot| self.slots.is_member(*slot)).or(self.coordinator())
-        else {
+        let Some(slot) = self.whom(by).filter(|slot| self.takes_part(*slot)).or(self.coordinator()) else {
             return Ok(());
         };
         self.closed = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster());

@@ -17,6 +17,7 @@ mod settled;
 mod troubles;
 mod work;
 
+use std::collections::BTreeSet;
 use std::mem;
 
 use borough_protocol::Effects;
@@ -30,7 +31,7 @@ use borough_protocol::table::{Cluster, Removal};
 use self::failover::Overdue;
 use self::faults::Lift;
 use super::cuts::SlotIndex;
-use super::invariants::{self, Before, Rules};
+use super::invariants::{Before, Rules};
 use super::message_kind::kind;
 use super::moment::{Moment, Nanos};
 use super::network::{Fate, Network};
@@ -64,6 +65,8 @@ pub(super) struct World {
     effects: Effects<Effect>,
     handled: u64,
     is_healing: bool,
+    /// Who was removed as cut off: most hear of it later than the first.
+    cut_off: BTreeSet<Uid>,
     /// The cluster that somebody was told to shut down.
     closed: Option<Cluster>,
     circles: u32,
@@ -107,6 +110,7 @@ impl World {
             effects: Effects::default(),
             handled: 0,
             is_healing: false,
+            cut_off: BTreeSet::new(),
             closed: None,
             circles: 0,
             circles_at: Moment::START,
@@ -134,6 +138,11 @@ impl World {
     /// What time it is.
     pub(super) fn now(&self) -> Moment {
         self.now
+    }
+
+    /// Whether more was lost than a cluster outlives, planned or not.
+    pub(super) fn is_wild(&self) -> bool {
+        self.mode == Mode::Wild
     }
 
     /// How many inputs the machines handled.
@@ -224,6 +233,11 @@ impl World {
         if !self.waiting.is_empty() {
             self.spring(slot);
         }
+        if let Some(life) = &mut self.slots[slot].life
+            && life.sees_other_voters()
+        {
+            self.watch_quorum();
+        }
         self.plan_wake(slot);
         Ok(())
     }
@@ -235,7 +249,7 @@ impl World {
         let uid = life.uid();
         match effect {
             Effect::Send { to, message } => {
-                invariants::listen(life, &to, &message)?;
+                self.rules.listen(life, &to, &message)?;
                 self.send(slot, uid, &to, message);
             }
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.

@@ -18,8 +18,8 @@ impl World {
     }
 
     /// Somebody was removed because it and an older member cannot hear each other.
-    pub(super) fn is_cut_off(&self, uid: Uid) -> Result<(), Violation> {
-        let Some(slot) = self.slots.slot_of(uid) else { return Ok(()) };
+    pub(super) fn is_cut_off(&mut self, uid: Uid) -> Result<(), Violation> {
+        let Some(slot) = self.slots.slot_of(uid).filter(|_| self.cut_off.insert(uid)) else { return Ok(()) };
         let since = self.slots[slot].troubled_until;
         if self.now <= since.after(FORGIVEN) {
             return Ok(());
