@@ -65,6 +65,7 @@ pub(super) struct Participant {
     /// Who has the last of them: a new coordinator is to have one at once.
     pub(super) reported_to: Option<Uid>,
     pub(super) times: Times,
+    pub(super) random: Random,
     /// Whether something changed on which the coordinator may have to act.
     pub(super) stirred: bool,
     pub(super) effects_to_come: Pending,
@@ -75,7 +76,8 @@ pub(super) struct Participant {
 pub(super) struct Times {
     pub(super) quiet: Timestamp,
     pub(super) office: Timestamp,
-    pub(super) stood: Timestamp,
+    /// Before then it does not stand again.
+    pub(super) stand_again: Timestamp,
     /// When it last heard of a coordinator or of a new term, or began to vote.
     pub(super) led: Timestamp,
     /// When it was last called.
@@ -139,6 +141,7 @@ impl Participant {
         Self {
             gossip: Gossip::new(now, me, facts, pace, random.fork(), settings.flaws),
             heartbeats: Heartbeats::new(now, uid, settings.clone(), random),
+            random: random.fork(),
             holder: Holder::new(now, uid, table.voters().clone(), settings.flaws),
             grants: Grants::new(settings.flaws),
             feeder: Feeder::default(),
@@ -160,7 +163,7 @@ impl Participant {
             times: Times {
                 quiet: now,
                 office: Timestamp::NEVER,
-                stood: now,
+                stand_again: now,
                 led: now,
                 awake: now,
                 hello: now,

@@ -1,5 +1,7 @@
 //! Who stands for office, and when: the oldest voter first, the others a little later each.
 
+use core::time::Duration;
+
 use super::participant::Participant;
 use crate::incarnation::Uid;
 use crate::log::Log;
@@ -15,8 +17,7 @@ impl Participant {
         let settings = &self.identity.settings;
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
         let silence = heard.max(self.times.led) + settings.timing().suspect_after;
-        let again = self.times.stood + settings.timing().suspect_after / 2;
-        let silence = silence.max(again);
+        let silence = silence.max(self.times.stand_again);
         if by_store {
             // Any member may stand: who is older is looked up only when it matters.
             return if now < silence {
@@ -41,7 +42,10 @@ impl Participant {
 
     pub(super) fn stand_if_due(&mut self, now: Timestamp) {
         if self.stands_at(now) <= now {
-            self.times.stood = now;
+            // Two that stand in step take each other's votes for ever: chance parts them.
+            let settings = &self.identity.settings;
+            let drawn = self.random.below((Timestamp::ZERO + 2 * settings.round_trip).as_nanos());
+            self.times.stand_again = now + settings.timing().suspect_after / 2 + Duration::from_nanos(drawn);
             self.log.stand(now, &mut self.effects_to_come.log);
         }
     }
