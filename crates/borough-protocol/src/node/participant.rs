@@ -3,6 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::Identity;
 use super::departure::Departure;
@@ -76,8 +77,9 @@ pub(super) struct Participant {
 pub(super) struct Times {
     pub(super) quiet: Timestamp,
     pub(super) office: Timestamp,
-    /// Before then it does not stand again.
-    pub(super) stand_again: Timestamp,
+    pub(super) stood: Timestamp,
+    /// How much longer it waits before it stands again; nothing once there is a coordinator.
+    pub(super) drawn: Duration,
     /// When it last heard of a coordinator or of a new term, or began to vote.
     pub(super) led: Timestamp,
     /// When it was last called.
@@ -163,7 +165,8 @@ impl Participant {
             times: Times {
                 quiet: now,
                 office: Timestamp::NEVER,
-                stand_again: now,
+                stood: now,
+                drawn: Duration::ZERO,
                 led: now,
                 awake: now,
                 hello: now,

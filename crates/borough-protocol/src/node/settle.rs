@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::departure::Departure;
 use super::interface::{Effect, End, Event, Message, Peer, QuietReport, Word};
@@ -149,6 +150,9 @@ impl Participant {
         if self.term != self.log.term() {
             self.term = self.log.term();
             self.times.led = now;
+        }
+        if self.log.coordinator().is_some() {
+            self.times.drawn = Duration::ZERO;
         }
         if votes && !self.was_voter {
             self.times.led = now;

@@ -17,7 +17,8 @@ impl Participant {
         let settings = &self.identity.settings;
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
         let silence = heard.max(self.times.led) + settings.timing().suspect_after;
-        let silence = silence.max(self.times.stand_again);
+        let again = self.times.stood + settings.timing().suspect_after / 2;
+        let silence = silence.max(again) + self.times.drawn;
         if by_store {
             // Any member may stand: who is older is looked up only when it matters.
             return if now < silence {
@@ -42,10 +43,10 @@ impl Participant {
 
     pub(super) fn stand_if_due(&mut self, now: Timestamp) {
         if self.stands_at(now) <= now {
-            // Two that stand in step take each other's votes for ever: chance parts them.
-            let settings = &self.identity.settings;
-            let drawn = self.random.below((Timestamp::ZERO + 2 * settings.round_trip).as_nanos());
-            self.times.stand_again = now + settings.timing().suspect_after / 2 + Duration::from_nanos(drawn);
+            self.times.stood = now;
+            // Two that stand in step take each other's votes for ever: chance parts them the next time.
+            let most = (Timestamp::ZERO + 2 * self.identity.settings.round_trip).as_nanos();
+            self.times.drawn = Duration::from_nanos(self.random.below(most));
             self.log.stand(now, &mut self.effects_to_come.log);
         }
     }
