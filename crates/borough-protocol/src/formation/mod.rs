@@ -102,6 +102,8 @@ pub struct Seeking {
     /// Which seeds promised in this attempt, and which life of each: a seed that restarts has one voice.
     granted: BTreeMap<Address, Uid>,
     next: Timestamp,
+    /// When it began to ask.
+    since: Timestamp,
 }
 
 impl Seeking {
@@ -130,6 +132,7 @@ impl Seeking {
             attempt_ends: now,
             granted: BTreeMap::new(),
             next: now,
+            since: now,
             settings,
         }
     }
@@ -149,7 +152,7 @@ impl Seeking {
         if now >= self.attempt_ends {
             self.begin_attempt(now);
         }
-        if self.is_majority() {
+        if self.is_majority(now) {
             return Outcome::Founds;
         }
         let knock = self.knock();
@@ -176,10 +179,14 @@ impl Seeking {
         self.granted.clear();
     }
 
-    /// Its own promise counts, as long as it has not given it to another.
-    fn is_majority(&self) -> bool {
-        let mine = matches!(self.promise, Promise::ToMyself);
-        mine && 2 * (self.granted.len() + 1) > self.seeds.len()
+    /// Whether a majority of its list promised. Its own promise counts, as long as it has not given it to another.
+    ///
+    /// Unless all have answered it waits for a round trip from its first knock on: a seed that is in a living cluster may be about
+    /// to say so.
+    fn is_majority(&self, now: Timestamp) -> bool {
+        let promised = self.granted.len() + 1;
+        let have_answered = promised == self.seeds.len() || now >= self.since + self.settings.round_trip;
+        matches!(self.promise, Promise::ToMyself) && have_answered && 2 * promised > self.seeds.len()
     }
 
     /// Another node asks, and this one knows of no cluster either.
@@ -208,7 +215,7 @@ impl Seeking {
         let counts = vow.granted && current && self.seeds.contains(&vow.seed);
         if counts && matches!(self.promise, Promise::ToMyself) {
             self.granted.insert(vow.seed, from);
-            if self.is_majority() {
+            if self.is_majority(now) {
                 return Outcome::Founds;
             }
         }

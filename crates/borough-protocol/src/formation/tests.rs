@@ -279,8 +279,17 @@ fn who_yields_releases_those_that_promised_to_it() {
 #[test]
 fn more_than_half_of_the_list_makes_it_found() {
     let mut b = b();
+    assert!(!founds(&mut b, at(100), 3, 1, true));
+    assert!(founds(&mut b, at(100), 4, 1, true), "with itself three of five");
+}
+
+/// The others may be in a living cluster, and their answer on its way.
+#[test]
+fn a_majority_that_is_not_all_waits_for_a_round_trip() {
+    let mut b = b();
     assert!(!founds(&mut b, at(10), 3, 1, true));
-    assert!(founds(&mut b, at(10), 4, 1, true), "with itself three of five");
+    assert!(!founds(&mut b, at(99), 4, 1, true), "a and e have not answered");
+    assert!(founds(&mut b, at(100), 4, 1, true));
 }
 
 #[test]
