@@ -203,6 +203,9 @@ impl Participant {
         self.times.awake = now;
         if away > self.identity.settings.round_trip {
             self.grants.forgive(away);
+            if let Some((_, office)) = &mut self.office {
+                office.forgive(away);
+            }
         }
     }
 

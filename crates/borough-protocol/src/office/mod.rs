@@ -13,6 +13,7 @@ mod waits;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use self::voter_change::Wish;
 use self::waits::Waits;
@@ -100,6 +101,13 @@ impl Office {
             wish: Wish::default(),
             cut_off: BTreeMap::new(),
             missing: BTreeMap::new(),
+        }
+    }
+
+    /// The coordinator itself was away: what it did not see meanwhile has not lasted.
+    pub fn forgive(&mut self, away: Duration) {
+        for since in self.cut_off.values_mut().chain(self.missing.values_mut()) {
+            *since = *since + away;
         }
     }
 
