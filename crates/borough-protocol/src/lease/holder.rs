@@ -192,14 +192,14 @@ impl Holder {
         if answer.seq > self.seq {
             return Outcome::Noted;
         }
-        let votes = match &answer.verdict {
+        let counts = match &answer.verdict {
             // Told unasked by one of a list that this node does not know yet.
             Verdict::NewVoters(voters) => voters.names(from) || self.voters.names(from),
             Verdict::Acked | Verdict::NotYet | Verdict::NotAdmitted => {
                 answer.seq > 0 && (self.voters.names(from) || self.was_asked(from, answer.seq))
             }
         };
-        if !votes {
+        if !counts {
             return Outcome::Noted;
         }
         self.heard = now;

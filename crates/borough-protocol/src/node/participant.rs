@@ -349,11 +349,11 @@ impl Participant {
     }
 
     fn quiet_reported(&mut self, now: Timestamp, from: Uid, report: QuietReport) {
-        if let Some((_, office)) = &mut self.office {
-            if self.log.voters().names(from) {
-                office.report_quiet(now, from, report);
-                self.stirred = true;
-            }
+        if let Some((_, office)) = &mut self.office
+            && self.log.voters().names(from)
+        {
+            office.report_quiet(now, from, report);
+            self.stirred = true;
         }
     }
 
