@@ -135,6 +135,9 @@ fn an_answer_to_what_was_never_asked_counts_for_nothing() {
     ack(&mut holder, 1010, 1, 2);
     ack(&mut holder, 1010, 1, u64::MAX);
     assert_eq!(holder.standing(at(1010)), Standing::Suspended);
+    assert_eq!(answer(&mut holder, 1010, 1, 2, Verdict::NotAdmitted), Outcome::Noted);
+    assert_eq!((holder.heard(), holder.coordinator()), (at(1000), None));
+    assert_eq!(ask(&mut holder, 1250)[0].1.answered, 0, "nobody is said to have answered");
 }
 
 #[test]
