@@ -1,7 +1,7 @@
 //! Messages that come late, twice or in another order, clocks that run apart, and processes that stop for a while.
 
 use borough_protocol::node::{Command, End, Event, GaveUp, Word};
-use borough_protocol::settings::Settings;
+use borough_protocol::settings::{Settings, Strategy};
 
 use crate::rig::{Fate, MILLI, Rig, SECOND};
 
@@ -96,6 +96,24 @@ fn a_voter_that_was_away_accuses_nobody_for_it() {
     rig.resume("b");
     rig.wait_until("all go on", 4 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d"]));
     assert!(!rig.anybody_removed(), "{}", rig.describe());
+}
+
+/// Whatever came meanwhile is lost, so that nothing but its own clock tells it.
+#[test]
+fn the_one_voter_that_was_away_removes_nobody_for_it() {
+    let cases = [(Strategy::KeepMajority, &["a", "b"][..]), (Strategy::KeepOldest, &["a", "b", "c", "d"])];
+    for (strategy, all) in cases {
+        println!("{all:?}");
+        let mut rig = Rig::grown(Settings { strategy, ..Settings::default() }, all);
+        assert_eq!(rig.voters("a").len(), 1);
+        rig.network.rule(Fate::Lost, |parcel| parcel.at == "a");
+        rig.pause("a");
+        rig.pass(2 * SECOND);
+        rig.network.clear_rules();
+        rig.resume("a");
+        rig.wait_until("all go on", 2 * SECOND, |rig| rig.is_whole(all));
+        assert!(!rig.anybody_removed(), "{}", rig.describe());
+    }
 }
 
 #[test]
@@ -211,4 +229,22 @@ fn old_words_of_silence_remove_nobody() {
     rig.replay(false);
     rig.pass(SECOND);
     assert!(rig.is_whole(FIVE), "one of five does not hear it\n{}", rig.describe());
+}
+
+/// Two of five said it and take it back, but that gets lost: with the third it would be a quorum.
+#[test]
+fn a_word_of_silence_that_was_not_repeated_counts_no_more() {
+    let mut rig = Rig::grown(Settings::default(), FIVE);
+    assert_eq!(rig.coordinator(), Some("a"));
+    rig.network.rule(Fate::Copied, |parcel| matches!(parcel.word(), Some(Word::Quiet(_))));
+    rig.cut_one_way(&["e"], &["c", "d"]);
+    rig.wait_until("both say it", SECOND, |rig| rig.network.kept(Fate::Copied) == 2);
+    rig.network.clear_rules();
+    rig.network.rule(Fate::Lost, |parcel| {
+        ["c", "d"].contains(&parcel.from) && matches!(parcel.word(), Some(Word::Quiet(_)))
+    });
+    rig.heal();
+    rig.pass(500 * MILLI);
+    rig.cut_one_way(&["e"], &["b"]);
+    rig.always("one of five does not hear it", 3 * SECOND, |rig| rig.is_whole(FIVE));
 }
