@@ -1,9 +1,10 @@
 //! How clusters come to be.
 
-use borough_protocol::node::{End, GaveUp};
+use borough_protocol::node::{End, Event, GaveUp, Message};
 use borough_protocol::settings::Settings;
+use borough_protocol::table::Removal;
 
-use crate::rig::{MILLI, Rig, SECOND};
+use crate::rig::{Fate, MILLI, Rig, SECOND};
 
 #[test]
 fn a_node_without_seeds_is_a_cluster_at_once() {
@@ -119,4 +120,19 @@ fn two_restarted_seeds_join_the_cluster_that_the_third_is_in() {
     }
     rig.wait_until("whole again", 15 * SECOND, |rig| rig.is_whole(&all));
     assert_eq!(rig.table("a").cluster(), cluster);
+}
+
+/// As if `c` had joined another founding and gone on speaking to those it knew before.
+#[test]
+fn words_of_another_founding_are_answered_with_a_greeting_and_not_taken() {
+    let mut rig = Rig::grown(Settings::default(), &["a", "b", "c"]);
+    let c = rig.uid("c");
+    rig.network.alter(|parcel| {
+        if let (true, Message::Word { cluster, .. }) = (parcel.from == "c", &mut parcel.message) {
+            *cluster ^= 1;
+        }
+    });
+    rig.network.rule(Fate::Copied, |parcel| parcel.at == "c" && matches!(parcel.message, Message::Hello(_)));
+    rig.wait_until("greeted", SECOND, |rig| rig.network.kept(Fate::Copied) > 0);
+    rig.wait_until("nobody hears it", 2 * SECOND, |rig| rig.heard(&Event::Removed(c, Removal::Quiet)));
 }

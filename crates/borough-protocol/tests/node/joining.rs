@@ -147,3 +147,17 @@ fn a_new_life_of_an_address_waits_for_the_old_one_that_is_only_stopped() {
     rig.wait_until("the old one knows", 5 * SECOND, |rig| !rig.nodes.contains_key("e"));
     rig.always("the new one runs", 5 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d", "e'"]));
 }
+
+#[test]
+fn a_guest_is_buried_when_a_newer_life_of_its_address_knocks() {
+    let mut rig = Rig::with(Settings { minimum_members: 3, ..Settings::default() }, &["a"]);
+    rig.each(&["a", "b"], Rig::start);
+    let old = rig.uid("b");
+    let guest = |rig: &Rig| rig.nodes["a"].document().is_some_and(|document| document.is_member(old));
+    rig.wait_until("a guest", SECOND, guest);
+    rig.crash("b");
+    rig.start("b");
+    rig.pass(SECOND);
+    let document = rig.nodes["a"].document().expect("in a cluster");
+    assert!(document.is_buried(old) && document.is_member(rig.uid("b")));
+}
