@@ -55,8 +55,11 @@ impl Office {
         if let Some(newcomer) = newcomers.iter().find(|uid| !log.learners().contains(uid)) {
             return change(propose, VotersChange::AddLearner(*newcomer));
         }
-        let level =
-            |uid: &Uid| log.matched(*uid) + LEVEL_WITHIN > log.last_index() && scene.hears(propose.now, *uid);
+        // Who has not answered an append yet may not even hear them, however short the log is.
+        let level = |uid: &Uid| {
+            let matched = log.matched(*uid);
+            matched > 0 && matched + LEVEL_WITHIN > log.last_index()
+        };
         if !newcomers.iter().all(level) {
             return;
         }
