@@ -41,6 +41,7 @@ pub struct Gossip {
     /// Whether the last round found the document converged.
     converged: bool,
     changed: bool,
+    is_given_up: bool,
     flaws: Flaws,
 }
 
@@ -63,6 +64,7 @@ impl Gossip {
             rounds_left: 0,
             converged: false,
             changed: false,
+            is_given_up: false,
             flaws,
         };
         gossip.add_joining(now, me, facts);
@@ -82,6 +84,11 @@ impl Gossip {
     /// When [`on_round`](Self::on_round) wants to be called.
     pub fn next_deadline(&self) -> Timestamp {
         self.next_round
+    }
+
+    /// Whether somebody's document has buried this node.
+    pub fn is_given_up(&self) -> bool {
+        self.is_given_up
     }
 
     /// Whether the document says or shows something else than when this was last asked.
@@ -211,6 +218,17 @@ impl Gossip {
     }
 
     fn on_delta(&mut self, now: Timestamp, delta: &Delta) -> Option<Message> {
+        if delta.tombstones.iter().any(|obituary| obituary.uid == self.me) {
+            // Whether that is true is for others to say; a document without its own node could tell nobody anything.
+            self.is_given_up = true;
+            let mut delta = delta.clone();
+            delta.tombstones.retain(|obituary| obituary.uid != self.me);
+            return self.merge(now, &delta);
+        }
+        self.merge(now, delta)
+    }
+
+    fn merge(&mut self, now: Timestamp, delta: &Delta) -> Option<Message> {
         let change = self.document.merge_delta(delta, now);
         self.note(now, change);
         if self.document.version_hash() == delta.version() {

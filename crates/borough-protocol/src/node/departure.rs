@@ -96,7 +96,9 @@ impl Participant {
 
     /// Whether this is the end.
     pub(super) fn departed(&mut self, now: Timestamp) -> Option<End> {
-        if self.table.is_removed(self.uid()) {
+        // A guest that gossip has given up is never admitted; on a member's end the table alone decides.
+        let given_up = self.gossip.is_given_up() && self.holder.admission().is_none();
+        if self.table.is_removed(self.uid()) || given_up {
             let end = self.removed(now);
             if end.is_some() {
                 return end;

@@ -342,7 +342,9 @@ impl Participant {
     }
 
     fn report(&mut self, from: Uid, report: Report) {
-        if let Some((_, office)) = &mut self.office {
+        if let Some((_, office)) = &mut self.office
+            && self.table.member(from).is_some()
+        {
             office.ask(Request::of(from, report));
             self.stirred = true;
         }

@@ -60,7 +60,7 @@ fn after_a_restart_of_all_there_is_one_cluster_of_a_higher_era() {
 #[test]
 fn a_coordinator_that_dies_during_a_change_of_voters_stops_nothing() {
     let mut joint = 0;
-    for wait in (0..60).map(|place| MILLI * place) {
+    for wait in (0..60).map(|place| 4 * MILLI * place) {
         let mut rig = Rig::grown(Settings::default(), &["a", "b", "c"]);
         rig.start("d");
         rig.start("e");
