@@ -1,0 +1,218 @@
+//! What lies are made of: numbers, uids, versions, lists, some as they are in the net and some as they never were.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_protocol::gossip::{self, Gone, Obituary, Status};
+use borough_protocol::incarnation::{Address, Incarnation, Uid};
+use borough_protocol::log::raft::Item;
+use borough_protocol::log::{Entry, Log};
+use borough_protocol::node::{Node, Placed};
+use borough_protocol::random::Random;
+use borough_protocol::settings::{ClusterSettings, Versions};
+use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
+use borough_protocol::vector_clock::{Author, Dot, VectorClock};
+use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::Voters;
+
+use crate::net::{Net, facts, uid};
+
+/// Who makes things up, and what it knows: everything.
+pub(crate) struct Liar<'a> {
+    pub(crate) random: &'a mut Random,
+    pub(crate) net: &'a Net,
+}
+
+impl Liar<'_> {
+    pub(crate) fn one_in(&mut self, bound: u64) -> bool {
+        self.random.below(bound) == 0
+    }
+
+    pub(crate) fn list<T>(&mut self, bound: u64, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.random.below(bound)).map(|_| make(self)).collect()
+    }
+
+    pub(crate) fn one_of<T: Clone>(&mut self, items: &[T]) -> T {
+        self.random.pick(items).expect("there are some").clone()
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        let any = self.random.next_u64();
+        let small = self.random.below(40);
+        self.one_of(&[0, 1, u64::MAX, u64::MAX - 1, 1 << 62, (1 << 62) - 1, any, small, small, small])
+    }
+
+    pub(crate) fn short_number(&mut self) -> u32 {
+        u32::try_from(self.number()).unwrap_or(u32::MAX)
+    }
+
+    /// One of a node that is there, of one that was or will be, of the store, of a stranger.
+    pub(crate) fn uid(&mut self) -> Uid {
+        match self.random.below(8) {
+            0 => uid(777),
+            1 => Uid::STORE,
+            2 => uid(self.random.next_u64().max(1)),
+            3 => uid(self.random.between(1, 20)),
+            _ => self.somebody().map_or(uid(1), Node::uid),
+        }
+    }
+
+    pub(crate) fn uids(&mut self) -> BTreeSet<Uid> {
+        self.list(5, Self::uid).into_iter().collect()
+    }
+
+    pub(crate) fn somebody(&mut self) -> Option<&Node> {
+        let nodes: Vec<&Node> = self.net.nodes.values().collect();
+        self.random.pick(&nodes).copied()
+    }
+
+    pub(crate) fn term(&mut self) -> Term {
+        let real = self.somebody().and_then(Node::log).map_or(0, |log| log.term().get());
+        let next = real.saturating_add(1);
+        let any = self.number();
+        Term::new(self.one_of(&[real, real, real, next, next, any]))
+    }
+
+    pub(crate) fn version(&mut self) -> Version {
+        let real = self.somebody().and_then(Node::table).map_or(Version::ZERO, Table::version);
+        match self.random.below(5) {
+            0 => real,
+            1 | 2 => Version { index: real.index.saturating_add(self.random.below(5)), ..real },
+            3 => Version { index: self.number(), ..real },
+            _ => Version { term: self.term(), index: self.number() },
+        }
+    }
+
+    pub(crate) fn voters(&mut self) -> Voters {
+        let next = if self.one_in(2) { self.uids() } else { BTreeSet::new() };
+        Voters { id: self.version(), now: self.uids(), next }
+    }
+
+    pub(crate) fn address(&mut self) -> Address {
+        match self.random.below(10) {
+            0 => Address::new(""),
+            place => Net::address(place),
+        }
+    }
+
+    pub(crate) fn incarnation(&mut self) -> Incarnation {
+        Incarnation { address: self.address(), uid: self.uid() }
+    }
+
+    /// Mostly the one that somebody is in: one that is greater ends whoever hears of it.
+    pub(crate) fn cluster(&mut self) -> Cluster {
+        let made_up = Cluster { name: self.number(), era: self.short_number(), founder: self.uid() };
+        let real = self.somebody().and_then(Node::cluster).unwrap_or(made_up);
+        match self.random.below(40) {
+            0 => made_up,
+            1 => Cluster { era: made_up.era, ..real },
+            2 => Cluster { founder: made_up.founder, ..real },
+            3..8 => Cluster { era: 0, ..real },
+            _ => real,
+        }
+    }
+
+    /// Mostly the real ones: a store that holds others refuses everybody from then on.
+    pub(crate) fn settings(&mut self) -> ClusterSettings {
+        let real = self.net.settings.cluster_settings().clone();
+        let (min, max) = (self.short_number(), self.short_number());
+        match self.random.below(60) {
+            0 => ClusterSettings::new(Versions { min, max }, real.rows()),
+            1 => ClusterSettings::new(Versions::SPOKEN, [("cluster".to_owned(), String::new())]),
+            _ => real,
+        }
+    }
+
+    pub(crate) fn change(&mut self) -> Change {
+        let whys = [Removal::Quiet, Removal::Goodbye, Removal::Replaced, Removal::Operator, Removal::CutOff];
+        match self.random.below(40) {
+            0 => Change::Close,
+            1..4 => Change::Remove(self.uid(), self.one_of(&whys)),
+            4..12 => Change::Free(self.uid()),
+            12..16 => Change::Forget(self.list(4, Self::uid).into()),
+            16..26 => {
+                let incarnation = self.incarnation();
+                let facts = Arc::new(facts(&incarnation.address));
+                Change::Admit(Arc::new(Admission { incarnation, facts }))
+            }
+            _ => Change::Drain(self.uid()),
+        }
+    }
+
+    pub(crate) fn entry(&mut self) -> Entry<Change> {
+        match self.random.below(4) {
+            0 => Entry::Nothing,
+            1 => Entry::Voters { now: self.uids(), next: self.uids() },
+            _ => Entry::Payload(self.change()),
+        }
+    }
+
+    /// Entries that stand one behind the other, but for a hole here and there.
+    pub(crate) fn entries(&mut self) -> Vec<Placed> {
+        let mut version = self.version();
+        self.list(5, |liar| {
+            let step = if liar.one_in(4) { liar.random.below(4) } else { 1 };
+            version.index = version.index.wrapping_add(step);
+            (version, liar.entry())
+        })
+    }
+
+    pub(crate) fn item(&mut self) -> Item<Change> {
+        match self.random.below(3) {
+            0 => Item::Term(self.term()),
+            1 => Item::Lists { now: self.uids(), next: self.uids(), learners: self.uids() },
+            _ => Item::Payload(self.change()),
+        }
+    }
+
+    /// A table that somebody has, with lies behind it; or one made of nothing else.
+    pub(crate) fn table(&mut self) -> Arc<Table> {
+        let cluster = self.cluster();
+        let real = self.somebody().and_then(Node::table).cloned();
+        let mut table = real.filter(|_| !self.one_in(4)).unwrap_or_else(|| Table::new(cluster));
+        for entry in self.list(4, Self::entry) {
+            let version = Version { term: self.term(), index: table.version().index + 1 };
+            table.apply(version, &entry);
+        }
+        Arc::new(table)
+    }
+
+    pub(crate) fn author(&mut self) -> Author {
+        if self.one_in(3) { Author::Table } else { Author::Node(self.uid()) }
+    }
+
+    pub(crate) fn dot(&mut self) -> Dot {
+        Dot { author: self.author(), count: self.number() }
+    }
+
+    pub(crate) fn clock(&mut self) -> Arc<VectorClock> {
+        Arc::new(self.list(6, |liar| (liar.author(), liar.number())).into_iter().collect())
+    }
+
+    pub(crate) fn bits(&mut self) -> Arc<[u64]> {
+        self.list(6, Self::number).into()
+    }
+
+    pub(crate) fn member(&mut self) -> Arc<gossip::Member> {
+        let incarnation = self.incarnation();
+        Arc::new(gossip::Member {
+            facts: Arc::new(facts(&incarnation.address)),
+            incarnation,
+            status: self.one_of(&[Status::Joining, Status::Up, Status::Leaving, Status::Exiting]),
+            admission: self.version(),
+            dot: self.dot(),
+        })
+    }
+
+    pub(crate) fn report(&mut self) -> Arc<gossip::Report> {
+        Arc::new(gossip::Report { dot: self.dot(), unreachable: self.uids() })
+    }
+
+    pub(crate) fn obituary(&mut self) -> Obituary {
+        let how = self.one_of(&[Gone::Down, Gone::Left, Gone::Replaced, Gone::Vanished]);
+        // Less than a tombstone lives: an older one of the listener itself breaks "a node knows itself".
+        let age = Duration::from_secs(self.random.below(80_000));
+        Obituary { uid: self.uid(), how, dot: self.dot(), age }
+    }
+}
