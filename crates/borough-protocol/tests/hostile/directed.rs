@@ -9,7 +9,7 @@ use borough_protocol::incarnation::Uid;
 use borough_protocol::lease::{Renew, Renewed, Verdict};
 use borough_protocol::log::raft::{self, Item, Snapshot};
 use borough_protocol::log::{Entry, Log};
-use borough_protocol::node::{Feed, Placed, QuietReport, Word};
+use borough_protocol::node::{Feed, Placed, QuietReport, Report, Word};
 use borough_protocol::table::{Change, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::Version;
@@ -154,6 +154,19 @@ fn quiet_reports_of_strangers_remove_nobody() {
     assert_whole(&net, 3);
 }
 
+#[test]
+fn a_stranger_shuts_no_cluster_down_and_has_nobody_removed() {
+    let mut net = Net::cluster(3);
+    let coordinator = net.coordinator();
+    let others = (1..=3).map(uid).filter(|other| *other != coordinator);
+    let downs = others.map(Report::Down).collect::<Vec<_>>();
+    for report in [Report::Close, Report::Leave, Report::Goodbye].into_iter().chain(downs) {
+        net.say(uid(STRANGER), coordinator, Word::Report(report));
+    }
+    net.pass(6 * SECOND);
+    assert_whole(&net, 3);
+}
+
 /// A delta with nothing in it but the end of that node, so long ago.
 fn obituary_of(number: u64, age: Duration) -> Word {
     let dot = Dot { author: Author::Node(uid(5)), count: 99 };
@@ -175,6 +188,15 @@ fn an_obituary_alone_removes_no_member() {
     net.say(uid(STRANGER), uid(5), obituary_of(4, Duration::ZERO));
     net.pass(10 * SECOND);
     assert_whole(&net, 5);
+}
+
+#[test]
+fn a_node_knows_itself_whatever_its_own_obituary_says() {
+    let mut net = Net::cluster(3);
+    net.say(uid(2), uid(1), obituary_of(1, Duration::MAX));
+    net.pass(10 * SECOND);
+    assert_whole(&net, 3);
+    assert!(net.node(1).document().expect("it takes part").is_member(uid(1)));
 }
 
 #[test]

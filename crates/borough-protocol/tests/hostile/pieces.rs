@@ -211,8 +211,7 @@ impl Liar<'_> {
 
     pub(crate) fn obituary(&mut self) -> Obituary {
         let how = self.one_of(&[Gone::Down, Gone::Left, Gone::Replaced, Gone::Vanished]);
-        // Less than a tombstone lives: an older one of the listener itself breaks "a node knows itself".
-        let age = Duration::from_secs(self.random.below(80_000));
+        let age = Duration::from_secs(self.number());
         Obituary { uid: self.uid(), how, dot: self.dot(), age }
     }
 }
