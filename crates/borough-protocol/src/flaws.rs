@@ -40,7 +40,6 @@ pub enum Flaw {
     RefusedConnectionIsDeath,
     GoodbyeBeforeResidentsDropped,
     RemovedTakenSeriously,
-    RemovedAdmittedAgain,
     DeafNodeCountsAsHeard,
     EraRestartsAtOne,
     TwoPromises,

@@ -4,7 +4,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Proposals, Scene};
-use crate::flaws::Flaw;
 use crate::gossip::{Member, Status};
 use crate::incarnation::{Facts, Incarnation};
 use crate::table::{Admission, Change, Removal};
@@ -30,13 +29,12 @@ fn admission(incarnation: &Incarnation, facts: &Arc<Facts>) -> Change {
 
 /// Those that may be admitted, in the order of uids; the coordinator itself first, so that it is the oldest.
 fn joining<'a>(scene: &Scene<'a>, propose: &Proposals<'_>) -> Vec<&'a Arc<Member>> {
-    let again = scene.settings.flaws.has(Flaw::RemovedAdmittedAgain);
     let mut joining: Vec<&Arc<Member>> = scene
         .document
         .joining()
         .filter(|member| {
             let uid = member.incarnation.uid;
-            let known = scene.table.member(uid).is_some() || (scene.table.is_removed(uid) && !again);
+            let known = scene.table.member(uid).is_some() || scene.table.is_removed(uid);
             member.status == Status::Joining && !known && scene.hears(propose.now, uid)
         })
         .collect();

@@ -8,8 +8,7 @@ use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
-/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. `RemovedAdmittedAgain` is hidden by tombstones, which
-/// keep a removed life from asking, for longer than any run here.
+/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
 pub const FLAWS: [Flaw; 26] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
