@@ -94,4 +94,30 @@ pub(super) const MODULES: &[ModuleLayer] = &[
         module: "supervision",
         must_not_use: &["cell", "host", "system"],
     },
+    // Each part of a node knows its own question; only the office and the node bring them together.
+    ModuleLayer {
+        of_crate: "borough-protocol",
+        module: "detector",
+        must_not_use: &["gossip", "heartbeat", "lease", "log", "node", "office", "store", "table"],
+    },
+    ModuleLayer {
+        of_crate: "borough-protocol",
+        module: "heartbeat",
+        must_not_use: &["gossip", "lease", "log", "node", "office", "store", "table"],
+    },
+    ModuleLayer {
+        of_crate: "borough-protocol",
+        module: "gossip",
+        must_not_use: &["formation", "heartbeat", "lease", "log", "node", "office", "store", "table"],
+    },
+    ModuleLayer {
+        of_crate: "borough-protocol",
+        module: "table",
+        must_not_use: &["formation", "gossip", "heartbeat", "lease", "node", "office", "store"],
+    },
+    ModuleLayer {
+        of_crate: "borough-protocol",
+        module: "lease",
+        must_not_use: &["formation", "gossip", "heartbeat", "node", "office"],
+    },
 ];
