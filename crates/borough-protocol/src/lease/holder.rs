@@ -202,9 +202,8 @@ impl Holder {
         if !counts {
             return Outcome::Noted;
         }
-        self.heard = now;
         self.coordinator = answer.coordinator;
-        match &answer.verdict {
+        let outcome = match &answer.verdict {
             Verdict::Acked => {
                 self.ack(now, timing, from, answer.seq);
                 Outcome::Noted
@@ -218,7 +217,15 @@ impl Holder {
                 self.weigh_lists(now, timing)
             }
             Verdict::NotAdmitted => Outcome::Removed,
+        };
+        // One voter left of a dead cluster answers for ever; only a quorum of them can ever admit anybody.
+        let answers = |voter: Uid| {
+            self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
+        };
+        if self.voters.quorum(answers) {
+            self.heard = now;
         }
+        outcome
     }
 
     /// Whether that renewal went to that node, though it is on the list no more.
@@ -286,7 +293,7 @@ impl Holder {
         self.lease_end
     }
 
-    /// When a voter answered last.
+    /// When a quorum of the voters last answered, each not long before.
     pub fn heard(&self) -> Timestamp {
         self.heard
     }
