@@ -202,7 +202,10 @@ impl Participant {
         let away = now.since(due.max(self.times.awake));
         self.times.awake = now;
         if away > self.identity.settings.round_trip {
+            let settings = &self.identity.settings;
+            let least = settings.timing().renew + settings.round_trip;
             self.grants.forgive(away);
+            self.grants.allow(now, settings.timing(), least);
             if let Some((_, office)) = &mut self.office {
                 office.forgive(away);
             }

@@ -210,6 +210,15 @@ fn the_word_of_its_removal_is_passed_on() {
 }
 
 #[test]
+fn one_of_three_voters_that_answers_is_no_sign_of_life() {
+    let mut holder = asked(voters(1, &[1, 2, 3], &[]));
+    answer(&mut holder, 1010, 1, 1, Verdict::NotYet);
+    assert_eq!(holder.heard(), at(1000));
+    answer(&mut holder, 1020, 2, 1, Verdict::NotYet);
+    assert_eq!(holder.heard(), at(1020));
+}
+
+#[test]
 fn not_yet_is_no_ack_but_the_voter_was_heard() {
     let mut holder = asked(voters(1, &[1], &[]));
     assert_eq!(answer(&mut holder, 1010, 1, 1, Verdict::NotYet), Outcome::Noted);
