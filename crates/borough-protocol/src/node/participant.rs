@@ -268,6 +268,7 @@ impl Participant {
         }
         match word {
             Word::Gossip(message) => {
+                let message = if self.is_known(from) { message } else { without_obituaries(message) };
                 self.gossip.handle(now, from, message, &mut self.effects_to_come.gossip);
             }
             Word::Heartbeat(message) => {
@@ -303,6 +304,10 @@ impl Participant {
     fn is_of_another_table(&self, message: &raft::Message<Change, Arc<Table>>) -> bool {
         matches!(message, raft::Message::Snapshot(snapshot) if snapshot.state.version() != snapshot.version
             || snapshot.state.cluster() != self.table.cluster())
+    }
+
+    fn is_known(&self, uid: Uid) -> bool {
+        self.gossip.document().is_member(uid) || self.table.member(uid).is_some()
     }
 
     /// A removed voter has its voice until no list names it, and a renewal is answered with the bad news.
@@ -463,6 +468,20 @@ impl Participant {
         let admitted = self.holder.admission().is_some();
         assert!(!self.may_run(now) || admitted, "a node that is no member runs");
         assert!(self.office.is_none() || self.log.in_office(), "a coordinator out of office acts");
+    }
+}
+
+/// Who is not known here yet may tell of itself, and buries nobody.
+fn without_obituaries(message: gossip::Message) -> gossip::Message {
+    match message {
+        gossip::Message::Delta(delta) if !delta.tombstones.is_empty() => {
+            let delta = gossip::Delta { tombstones: Vec::new(), ..(*delta).clone() };
+            gossip::Message::Delta(Arc::new(delta))
+        }
+        gossip::Message::Delta(_)
+        | gossip::Message::Digest { .. }
+        | gossip::Message::Pull { .. }
+        | gossip::Message::Seen { .. } => message,
     }
 }
 

@@ -37,11 +37,9 @@ impl Office {
         for uid in quiet {
             propose.remove(uid, Removal::Quiet);
         }
-        // Gossip buried it when a newer life of its address came, while it was being admitted. That life is there, or it is no reason.
-        for (uid, member) in scene.table.members().iter().filter(|(uid, _)| scene.document.is_buried(**uid)) {
-            if scene.document.guests_at(&member.incarnation.address).next().is_some() {
-                propose.remove(*uid, Removal::Replaced);
-            }
+        // Gossip gave it up as a guest while it was being admitted: nobody would ever see it.
+        for uid in scene.table.members().keys().filter(|uid| scene.document.is_buried(**uid)) {
+            propose.remove(*uid, Removal::Replaced);
         }
         for request in &self.asked {
             let (uid, why) = match request {
