@@ -34,7 +34,7 @@ pub(super) const CRATES: &[CrateLayer] = &[
     },
     CrateLayer { name: "borough-actor", may_use: &[], must_not_use: &[] },
     CrateLayer { name: "borough-protocol", may_use: &[], must_not_use: IMPURE },
-    CrateLayer { name: "borough-wire", may_use: &[], must_not_use: &[] },
+    CrateLayer { name: "borough-wire", may_use: &[], must_not_use: IMPURE },
     CrateLayer {
         name: "borough-cluster",
         may_use: &["borough-actor", "borough-protocol", "borough-wire"],

@@ -1,0 +1,106 @@
+//! What was read from a connection and not yet taken: frames are parsed where they lie.
+
+use super::{Frame, FrameError};
+use crate::limits::READ_BUFFER;
+
+/// The bytes of a frame's length.
+const LENGTH: usize = 4;
+
+/// A buffer to read into and to take frames from.
+///
+/// ```text
+///  taken | frames and a part of one | spare
+/// 0      start                     end     bytes.len()
+/// ```
+///
+/// It holds [`READ_BUFFER`] bytes and grows only for a frame that does not fit, only as its bytes arrive, and only to the limit;
+/// once empty, it is as small as before.
+#[derive(Debug)]
+pub struct FrameBuffer {
+    /// Initialised to its whole length, so that a socket may write anywhere in it.
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    frame_max: usize,
+}
+
+impl FrameBuffer {
+    /// An empty buffer for frames of at most `frame_max` bytes after the length.
+    pub fn new(frame_max: usize) -> Self {
+        Self { bytes: vec![0; READ_BUFFER], start: 0, end: 0, frame_max }
+    }
+
+    /// Where to read into; never empty. Tell [`filled`](Self::filled) how much was read.
+    ///
+    /// Call it when [`next`](Self::next) has no more frames: what is left is then less than one.
+    pub fn spare(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.bytes.len() > READ_BUFFER {
+                self.bytes = vec![0; READ_BUFFER];
+            }
+        } else if self.start > 0 && self.bytes.len() - self.end < self.bytes.len() / 2 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.end == self.bytes.len() {
+            // Full: twice as much, but not more than the frame that has begun.
+            let (now, twice) = (self.bytes.len(), self.bytes.len() * 2);
+            let wanted = self.length().map(|length| LENGTH + length).filter(|wanted| *wanted > now);
+            let grown = wanted.map_or(twice, |wanted| wanted.min(twice));
+            self.bytes.resize(grown, 0);
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    /// Takes note that `read` bytes were read into [`spare`](Self::spare).
+    ///
+    /// # Panics
+    /// If that is more than there was to spare.
+    pub fn filled(&mut self, read: usize) {
+        assert!(read <= self.bytes.len() - self.end, "more was read than there was to spare");
+        self.end += read;
+    }
+
+    /// Appends bytes that were read elsewhere.
+    pub fn extend(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let spare = self.spare();
+            let (now, later) = bytes.split_at(spare.len().min(bytes.len()));
+            spare[..now.len()].copy_from_slice(now);
+            self.filled(now.len());
+            bytes = later;
+        }
+    }
+
+    /// Takes the next frame, or none if it has not arrived whole.
+    ///
+    /// # Errors
+    /// [`FrameError`]: the connection is to be closed. A frame that is too long is known by its first four bytes.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what it owns")]
+    pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        let Some(length) = self.length() else { return Ok(None) };
+        if length > self.frame_max {
+            return Err(FrameError::TooLong { length, most: self.frame_max });
+        }
+        let begin = self.start + LENGTH;
+        if length > self.end - begin {
+            return Ok(None);
+        }
+        self.start = begin + length;
+        Frame::decode(&self.bytes[begin..begin + length]).map(Some)
+    }
+
+    /// How many bytes wait that are no whole frame: if a connection ends and this is not 0, it ended in the middle of one.
+    pub fn left(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// The length of the frame that begins at `start`, once its field is there.
+    #[inline]
+    fn length(&self) -> Option<usize> {
+        let field = self.bytes[self.start..self.end].first_chunk::<LENGTH>()?;
+        usize::try_from(u32::from_le_bytes(*field)).ok()
+    }
+}
