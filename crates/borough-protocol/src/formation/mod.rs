@@ -137,6 +137,11 @@ impl Seeking {
         }
     }
 
+    /// Where one listens that promised in this attempt.
+    pub fn address_of(&self, uid: Uid) -> Option<&Address> {
+        self.granted.iter().find(|(_, promised)| **promised == uid).map(|(address, _)| address)
+    }
+
     /// When it asks next.
     pub fn next_deadline(&self) -> Timestamp {
         self.next

@@ -28,6 +28,12 @@ impl Document {
             .flat_map(|(observer, report)| report.unreachable.iter().map(move |subject| (observer, *subject)))
     }
 
+    /// Where that node listens, or listened before it fell.
+    pub fn address_of(&self, uid: Uid) -> Option<&Address> {
+        let member = self.member(uid).or_else(|| self.fallen.get(&uid))?;
+        Some(&member.incarnation.address)
+    }
+
     /// Whether a member listens there.
     pub fn has_address(&self, address: &Address) -> bool {
         self.members().any(|member| member.incarnation.address == *address)

@@ -120,6 +120,24 @@ impl Node {
         self.participant().map(|participant| &participant.log)
     }
 
+    /// Where that node listens: what a shell needs to reach a [`Peer::Node`] it has no link to.
+    ///
+    /// Itself, whoever gossip or the table knows, and while it seeks whoever promised. `None` for all others, even if the node has words for
+    /// them: they spoke first, and can only be answered on the link they came by.
+    pub fn address_of(&self, uid: Uid) -> Option<&Address> {
+        if uid == self.uid() {
+            return Some(&self.identity.me.address);
+        }
+        match &self.phase {
+            Phase::Seeking(seeking) => seeking.address_of(uid),
+            Phase::TakingPart(participant) => {
+                let gossip = participant.gossip.document().address_of(uid);
+                gossip.or_else(|| participant.table.member(uid).map(|member| &member.incarnation.address))
+            }
+            Phase::AskingStore(_) | Phase::Ended => None,
+        }
+    }
+
     /// Whether work may run here at that moment: it is a member, and its lease is not over.
     pub fn may_run(&self, now: Timestamp) -> bool {
         self.participant().is_some_and(|participant| participant.may_run(now))

@@ -1,5 +1,6 @@
 //! Whole nodes on a network that does what the test says: each rule of membership, by a case that shows it.
 
+mod addresses;
 mod attacks;
 mod cuts;
 mod departure;
