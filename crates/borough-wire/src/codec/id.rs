@@ -1,5 +1,14 @@
 //! Which codec wrote a body: four bits in the head of a frame.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+#[cfg(feature = "json")]
+use super::Json;
+#[cfg(feature = "message-pack")]
+use super::MessagePack;
+use super::{Codec, CodecError, Postcard};
+
 /// The codec of a body. Its number is its place on the wire and never changes; 0 is no codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -32,5 +41,64 @@ impl CodecId {
     #[inline]
     pub const fn number(self) -> u8 {
         self as u8
+    }
+
+    /// Whether it was built into this program.
+    pub const fn is_built_in(self) -> bool {
+        match self {
+            Self::Postcard => true,
+            Self::MessagePack => cfg!(feature = "message-pack"),
+            Self::Json => cfg!(feature = "json"),
+        }
+    }
+
+    /// Appends the bytes of a value, as this codec has them.
+    ///
+    /// # Errors
+    /// As [`Codec::encode`]; [`CodecError::Absent`] if the codec is not built in.
+    #[inline]
+    pub fn encode<T: Serialize + ?Sized>(self, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
+        match self {
+            Self::Postcard => Postcard::encode(value, out),
+            #[cfg(feature = "message-pack")]
+            Self::MessagePack => MessagePack::encode(value, out),
+            #[cfg(feature = "json")]
+            Self::Json => Json::encode(value, out),
+            #[cfg(not(all(feature = "message-pack", feature = "json")))]
+            absent => Err(absent.absent()),
+        }
+    }
+
+    /// Makes a value of all of the bytes, as this codec has them.
+    ///
+    /// # Errors
+    /// As [`Codec::decode`]; [`CodecError::Absent`] if the codec is not built in.
+    #[inline]
+    pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, CodecError> {
+        match self {
+            Self::Postcard => Postcard::decode(bytes),
+            #[cfg(feature = "message-pack")]
+            Self::MessagePack => MessagePack::decode(bytes),
+            #[cfg(feature = "json")]
+            Self::Json => Json::decode(bytes),
+            #[cfg(not(all(feature = "message-pack", feature = "json")))]
+            absent => Err(absent.absent()),
+        }
+    }
+
+    #[cfg(not(all(feature = "message-pack", feature = "json")))]
+    fn absent(self) -> CodecError {
+        let feature = if self == Self::MessagePack { "message-pack" } else { "json" };
+        CodecError::Absent { codec: self, feature }
+    }
+}
+
+impl core::fmt::Display for CodecId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Postcard => "postcard",
+            Self::MessagePack => "MessagePack",
+            Self::Json => "JSON",
+        })
     }
 }
