@@ -3,15 +3,17 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::ask::{Ask, AskId, Reply, turn};
 use crate::block_on::block_on;
 use crate::cell::{ActorCell, interrupt};
 use crate::id::ActorId;
 use crate::item::Item;
+use crate::remote::{Away, Interruption};
 use crate::system::Core;
 use crate::tell::{Tell, TellError, TryTellError};
-use crate::watch::{Stopped, Watchable};
+use crate::watch::{Stopped, TargetKey, Watchable};
 
 /// The address of an actor that takes messages of type `M`.
 ///
@@ -32,13 +34,25 @@ enum Target<M> {
 
 /// A way to an actor other than straight into its mailbox.
 pub(crate) trait Route<M>: Send + Sync {
-    fn send(&self, message: M, ask: Option<AskId>) -> Tell<M>;
+    fn send(&self, message: M, ask: Option<Asked>) -> Tell<M>;
     fn try_tell(&self, message: M) -> Result<(), TryTellError<M>>;
     fn post(&self, message: M);
     fn stop_when_drained(&self);
     fn core(&self) -> &Arc<Core>;
     fn id(&self) -> ActorId;
     fn path(&self) -> String;
+    /// Where it leads, if that is another node.
+    fn away(&self) -> Option<&Away> {
+        None
+    }
+}
+
+/// The ask that a message carries.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) id: AskId,
+    /// How long its asker waits.
+    pub(crate) timeout: Duration,
 }
 
 impl<M: Send + 'static> ActorRef<M> {
@@ -140,6 +154,10 @@ impl<M: Send + 'static> ActorRef<M> {
     }
 
     fn interrupt(&self, bits: u8) {
+        if let Some(away) = self.away() {
+            let what = if bits == interrupt::KILL { Interruption::Kill } else { Interruption::Stop };
+            return away.interrupt(what);
+        }
         turn::make_last(self.core().asks.number, self.id());
         self.core().registry.interrupt(self.id(), bits);
     }
@@ -149,8 +167,12 @@ impl<M: Send + 'static> ActorRef<M> {
         Stopped::new(self.watchable())
     }
 
-    /// Whether the actor is gone, for good.
+    /// Whether the actor is gone, for good. Of one that lives on another node this is known once that node is lost;
+    /// watching it says more.
     pub fn is_stopped(&self) -> bool {
+        if let Some(away) = self.away() {
+            return away.carrier().is_lost();
+        }
         !self.core().registry.is_alive(self.id())
     }
 
@@ -163,9 +185,9 @@ impl<M: Send + 'static> ActorRef<M> {
     }
 
     #[inline]
-    pub(crate) fn send(&self, message: M, ask: Option<AskId>) -> Tell<M> {
+    pub(crate) fn send(&self, message: M, ask: Option<Asked>) -> Tell<M> {
         match &self.target {
-            Target::Here(cell) => cell.send(Item::new(message, ask), Item::into_message),
+            Target::Here(cell) => cell.send(Item::new(message, ask.map(|ask| ask.id)), Item::into_message),
             Target::Through(route) => route.send(message, ask),
         }
     }
@@ -204,8 +226,43 @@ impl<M> ActorRef<M> {
         }
     }
 
+    fn key(&self) -> TargetKey {
+        match self.away() {
+            Some(away) => away.key(),
+            None => TargetKey::Here { system: self.core().asks.number, id: self.id() },
+        }
+    }
+
     pub(crate) fn watchable(&self) -> Watchable {
-        Watchable::new(self.id(), self.path(), self.core().clone())
+        match self.away() {
+            Some(away) => Watchable::Away(away.clone()),
+            None => Watchable::Here { id: self.id(), path: self.path(), core: self.core().clone() },
+        }
+    }
+
+    /// Where it leads, if that is another node.
+    #[inline]
+    pub(crate) fn away(&self) -> Option<&Away> {
+        match &self.target {
+            Target::Here(_) => None,
+            Target::Through(route) => route.away(),
+        }
+    }
+
+    /// The actor's own cell, unless the way to it leads through something else.
+    pub(crate) fn cell(&self) -> Option<&Arc<ActorCell<M>>> {
+        match &self.target {
+            Target::Here(cell) => Some(cell),
+            Target::Through(_) => None,
+        }
+    }
+
+    /// Tells the ways to one actor apart: adapters of one actor are different addresses.
+    pub(crate) fn way(&self) -> usize {
+        match &self.target {
+            Target::Here(_) => 0,
+            Target::Through(route) => Arc::as_ptr(route).cast::<()>() as usize,
+        }
     }
 }
 
@@ -222,7 +279,7 @@ impl<M> Clone for ActorRef<M> {
 /// Two refs are equal if they lead to the same actor.
 impl<M> PartialEq for ActorRef<M> {
     fn eq(&self, other: &Self) -> bool {
-        self.id() == other.id() && Arc::ptr_eq(self.core(), other.core())
+        self.key() == other.key()
     }
 }
 

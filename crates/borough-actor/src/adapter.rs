@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::actor_ref::{ActorRef, Route};
+use crate::actor_ref::{ActorRef, Asked, Route};
 use crate::ask::AskId;
 use crate::cell::ActorCell;
 use crate::id::ActorId;
@@ -77,8 +77,8 @@ where
     M: Send + 'static,
     F: Fn(T) -> M + Send + Sync + 'static,
 {
-    fn send(&self, message: T, ask: Option<AskId>) -> Tell<T> {
-        self.cell.send(self.wrap(message, ask), unwrap)
+    fn send(&self, message: T, ask: Option<Asked>) -> Tell<T> {
+        self.cell.send(self.wrap(message, ask.map(|ask| ask.id)), unwrap)
     }
 
     fn try_tell(&self, message: T) -> Result<(), TryTellError<T>> {

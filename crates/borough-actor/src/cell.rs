@@ -176,7 +176,7 @@ impl<M: Send + 'static> ActorCell<M> {
         }
     }
 
-    fn record_dead_letter(&self, reason: DeadLetterReason) {
+    pub(crate) fn record_dead_letter(&self, reason: DeadLetterReason) {
         let letter = || DeadLetter { recipient: self.path(), message_type: type_name::<M>(), reason };
         self.core.dead_letters.record(&self.core.events, letter, reason);
     }

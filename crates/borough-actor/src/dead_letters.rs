@@ -19,11 +19,16 @@ pub enum DeadLetterReason {
     Overflow,
     /// Whoever asked had given up before its turn came.
     AskerGone,
+    /// It was on its way to another node that is lost; that node may have handled it.
+    NodeLost,
+    /// It came from another node and could not be decoded.
+    Unreadable,
 }
 
 impl DeadLetterReason {
     /// All reasons.
-    pub const ALL: [Self; 4] = [Self::Stopped, Self::Unhandled, Self::Overflow, Self::AskerGone];
+    pub const ALL: [Self; 6] =
+        [Self::Stopped, Self::Unhandled, Self::Overflow, Self::AskerGone, Self::NodeLost, Self::Unreadable];
 }
 
 /// One dead letter, as published on the system's [`EventStream`]:

@@ -41,6 +41,7 @@ mod item;
 mod mailbox;
 mod mailbox_kind;
 mod path;
+pub mod remote;
 mod shutdown;
 mod supervision;
 mod sync;
@@ -64,5 +65,5 @@ pub use self::supervision::{ActorFailed, Directive, Supervision};
 pub use self::system::{
     DEFAULT_ASK_TIMEOUT, LookupError, Spawn, SpawnError, StartError, System, SystemBuilder, SystemHandle,
 };
-pub use self::tell::{Tell, TellError, TryTellError};
+pub use self::tell::{Tell, TellError, TryTellError, Unsendable};
 pub use self::watch::{StopReason, Stopped, Terminated};

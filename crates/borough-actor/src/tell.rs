@@ -15,6 +15,12 @@ pub enum TellError<M> {
     /// The mailbox is full and set to refuse rather than to let senders wait.
     #[error("the mailbox is full and refuses; the message was not handled")]
     Full(M),
+    /// The actor lives on another node, and that node is lost.
+    #[error("the actor's node is lost; the message was not handled")]
+    NodeLost(M),
+    /// The actor lives on another node, and the message cannot travel there.
+    #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
+    Unsendable(M, Unsendable),
 }
 
 /// Why a message was not accepted at once. It was not handled, and is given back.
@@ -24,9 +30,32 @@ pub enum TryTellError<M> {
     /// The actor has stopped, or is stopping.
     #[error("the actor has stopped; the message was not handled")]
     Stopped(M),
-    /// There is no room in the mailbox now.
+    /// There is no room in the mailbox now, or on the way to it.
     #[error("the mailbox is full; the message was not handled")]
     Full(M),
+    /// The actor lives on another node, and that node is lost.
+    #[error("the actor's node is lost; the message was not handled")]
+    NodeLost(M),
+    /// The actor lives on another node, and the message cannot travel there.
+    #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
+    Unsendable(M, Unsendable),
+}
+
+/// Why a message cannot travel to another node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsendable {
+    /// Its own serialisation failed.
+    #[error("it cannot be encoded: {0}")]
+    Encode(String),
+    /// It is larger than the nodes take.
+    #[error("it takes {size} bytes, and {max} are allowed; raise the limit `message_max` on both nodes")]
+    TooLarge {
+        /// Its size in bytes.
+        size: usize,
+        /// The limit.
+        max: usize,
+    },
 }
 
 macro_rules! gives_back {
@@ -35,11 +64,14 @@ macro_rules! gives_back {
             /// The message that was not accepted.
             pub fn into_message(self) -> M {
                 match self {
-                    Self::Stopped(message) | Self::Full(message) => message,
+                    Self::Stopped(message)
+                    | Self::Full(message)
+                    | Self::NodeLost(message)
+                    | Self::Unsendable(message, _) => message,
                 }
             }
 
-            /// Whether the mailbox was full; if not, the actor has stopped.
+            /// Whether there was no room.
             pub fn is_full(&self) -> bool {
                 matches!(self, Self::Full(_))
             }
@@ -53,11 +85,14 @@ macro_rules! gives_back {
         /// Messages need not be `Debug`; the error still is.
         impl<M> fmt::Debug for $error<M> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(if self.is_full() {
-                    concat!(stringify!($error), "::Full(..)")
-                } else {
-                    concat!(stringify!($error), "::Stopped(..)")
-                })
+                match self {
+                    Self::Stopped(_) => f.write_str(concat!(stringify!($error), "::Stopped(..)")),
+                    Self::Full(_) => f.write_str(concat!(stringify!($error), "::Full(..)")),
+                    Self::NodeLost(_) => f.write_str(concat!(stringify!($error), "::NodeLost(..)")),
+                    Self::Unsendable(_, why) => {
+                        write!(f, concat!(stringify!($error), "::Unsendable(.., {:?})"), why)
+                    }
+                }
             }
         }
     };
@@ -67,6 +102,8 @@ impl<M> From<TellError<M>> for TryTellError<M> {
         match error {
             TellError::Stopped(message) => Self::Stopped(message),
             TellError::Full(message) => Self::Full(message),
+            TellError::NodeLost(message) => Self::NodeLost(message),
+            TellError::Unsendable(message, why) => Self::Unsendable(message, why),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
 use crate::id::ActorId;
+use crate::remote::Away;
 use crate::system::Core;
 
 /// Why an actor stopped.
@@ -25,13 +26,15 @@ pub enum StopReason {
     Killed,
     /// The system shuts down, was dropped, or its runtime is gone.
     SystemStopped,
+    /// It lived on another node, and that node is lost.
+    NodeLost,
 }
 
 /// Says that an actor is gone. What it sent before it stopped has arrived before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Terminated {
-    /// Who.
+    /// Who, within its node.
     pub id: ActorId,
     /// Where it was.
     pub path: String,
@@ -48,47 +51,56 @@ pub(crate) type Watcher = Box<dyn FnOnce(Terminated) + Send>;
 
 /// What watching an actor needs, whatever its messages are.
 #[derive(Clone)]
-pub(crate) struct Watchable {
-    id: ActorId,
-    path: String,
-    core: Arc<Core>,
+pub(crate) enum Watchable {
+    Here { id: ActorId, path: String, core: Arc<Core> },
+    Away(Away),
 }
 
 impl Watchable {
-    pub(crate) fn new(id: ActorId, path: String, core: Arc<Core>) -> Self {
-        Self { id, path, core }
-    }
-
     pub(crate) fn next_watch_id() -> WatchId {
         Core::next_watch_id()
     }
 
     /// Has `watcher` told once the actor is gone; at once if it is.
     pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
-        if let Some(watcher) = self.core.registry.watch(self.id, watch, watcher) {
-            watcher(self.gone_before());
+        match self {
+            Self::Here { id, core, .. } => {
+                if let Some(watcher) = core.registry.watch(*id, watch, watcher) {
+                    watcher(self.gone_before());
+                }
+            }
+            Self::Away(away) => away.watch(watch, watcher),
         }
     }
 
     pub(crate) fn unwatch(&self, watch: WatchId) {
-        self.core.registry.unwatch(self.id, watch);
+        match self {
+            Self::Here { id, core, .. } => core.registry.unwatch(*id, watch),
+            Self::Away(away) => away.unwatch(watch),
+        }
     }
 
     /// Tells it from every other, of this system or another.
     pub(crate) fn key(&self) -> TargetKey {
-        TargetKey { system: self.core.asks.number, id: self.id }
+        match self {
+            Self::Here { id, core, .. } => TargetKey::Here { system: core.asks.number, id: *id },
+            Self::Away(away) => away.key(),
+        }
     }
 
     pub(crate) fn gone_before(&self) -> Terminated {
-        Terminated { id: self.id, path: self.path.clone(), reason: None }
+        match self {
+            Self::Here { id, path, .. } => Terminated { id: *id, path: path.clone(), reason: None },
+            Self::Away(away) => away.gone(None),
+        }
     }
 }
 
 /// Tells one watched actor from every other, of whatever system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TargetKey {
-    system: u32,
-    id: ActorId,
+pub(crate) enum TargetKey {
+    Here { system: u32, id: ActorId },
+    Away { carrier: u32, id: ActorId },
 }
 
 /// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): ready once the actor is gone.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tell::Unsendable;
+
 /// Why an ask got no answer. [`AskError::may_have_been_handled`] says whether asking again is safe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +53,28 @@ pub enum AskError {
         /// The actors that wait for each other, beginning and ending with the one asked.
         circle: Vec<String>,
     },
+    /// The actor's node was lost before an answer came. The message may have been handled.
+    #[error("the node of {path} was lost before it answered; the message {}", if *.sent { "may have been handled" } else { "was not sent" })]
+    NodeLost {
+        /// The actor that was asked.
+        path: String,
+        /// Whether the message had been sent.
+        sent: bool,
+    },
+    /// The message cannot travel to the actor's node; it was not sent.
+    #[error("the message cannot travel to {path}: {why}; it was not sent")]
+    Unsendable {
+        /// The actor that was asked.
+        path: String,
+        /// What is in the way.
+        why: Unsendable,
+    },
+    /// An answer came from another node, and it cannot be decoded, or there could be none: it could not be encoded. The message was handled.
+    #[error("the answer of {path} cannot be read: its type differs between the nodes, or it cannot travel")]
+    Unreadable {
+        /// The actor that was asked.
+        path: String,
+    },
     /// Sixteen million asks of this system are under way; the message was not sent.
     #[error("too many asks are under way in this system; the message was not sent")]
     TooMany,
@@ -60,12 +84,14 @@ impl AskError {
     /// Whether a handler may have seen the message. If `false`, asking again cannot do the work twice.
     pub fn may_have_been_handled(&self) -> bool {
         match self {
-            Self::NoAnswer { .. } => true,
+            Self::NoAnswer { .. } | Self::Unreadable { .. } => true,
             Self::Timeout { accepted, .. } => *accepted,
+            Self::NodeLost { sent, .. } => *sent,
             Self::Stopped { .. }
             | Self::Full { .. }
             | Self::Discarded { .. }
             | Self::Cycle { .. }
+            | Self::Unsendable { .. }
             | Self::TooMany => false,
         }
     }

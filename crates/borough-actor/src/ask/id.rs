@@ -3,7 +3,10 @@
 use std::num::NonZeroU64;
 
 /// How many answer slots can be named.
-pub(super) const SLOTS: usize = 1 << 24;
+pub(super) const SLOTS: usize = (1 << 24) - 1;
+
+/// The slot that no table has: its asks are those of other nodes, and their generation is their deadline.
+const ABROAD: u32 = (1 << 24) - 1;
 
 /// Names one ask of a system: an answer slot, and which use of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +23,32 @@ impl AskId {
     #[expect(clippy::cast_possible_truncation, reason = "the upper half is cut off on purpose")]
     pub(super) fn slot(self) -> u32 {
         self.0.get() as u32 >> 8
+    }
+
+    /// The ask of another node, which ends at this moment of the table's own clock.
+    pub(super) fn abroad(deadline: u32) -> Self {
+        Self::new(ABROAD, deadline)
+    }
+
+    /// When the ask ends, if it is another node's.
+    #[inline]
+    pub(super) fn deadline_abroad(self) -> Option<u32> {
+        (self.slot() == ABROAD).then_some(self.generation())
+    }
+
+    #[inline]
+    fn generation(self) -> u32 {
+        (self.0.get() >> 32) as u32
+    }
+
+    /// The name as a number that can travel.
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The name of that number, whatever it is.
+    pub(crate) fn of_number(number: u64) -> Self {
+        Self(NonZeroU64::MIN | number & !0xff)
     }
 
     #[inline]
@@ -68,11 +97,13 @@ mod tests {
 
     #[test]
     fn a_name_survives_the_mailbox() {
-        for slot in [0, 1, 255, 256, 65_535, 65_536, (1 << 24) - 1] {
+        for slot in [0, 1, 255, 256, 65_535, 65_536, ABROAD] {
             for generation in [0, 1, u32::MAX] {
                 let id = AskId::new(slot, generation);
                 assert_eq!(id.stow().unstow(), id);
                 assert_eq!(id.slot(), slot);
+                assert_eq!(AskId::of_number(id.number()), id);
+                assert_eq!(id.deadline_abroad(), (slot == ABROAD).then_some(generation));
             }
         }
     }

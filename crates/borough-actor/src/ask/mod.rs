@@ -15,6 +15,7 @@ mod reply;
 mod slot;
 pub(crate) mod sweeper;
 mod table;
+mod travel;
 pub(crate) mod turn;
 
 use std::fmt;
@@ -28,9 +29,11 @@ pub use self::error::AskError;
 pub(crate) use self::id::{AskId, StowedAskId};
 pub use self::reply::Reply;
 pub(crate) use self::reply::discard;
-use self::slot::{AnswerSlot, Lost};
+use self::slot::AnswerSlot;
+pub use self::slot::Lost;
 pub(crate) use self::table::AskTable;
-use crate::actor_ref::ActorRef;
+pub(crate) use self::travel::{Travel, travelled};
+use crate::actor_ref::{ActorRef, Asked};
 use crate::system::Core;
 use crate::tell::{Tell, TellError};
 
@@ -94,7 +97,9 @@ where
     fn begin(&mut self, message: F, cx: &mut Context<'_>) -> Result<(), AskError> {
         let core = self.actor.core();
         let turn = self.turn();
-        if let Some(turn) = turn {
+        if let Some(turn) = turn
+            && self.actor.away().is_none()
+        {
             self.refuse_circle(core, turn)?;
         }
         let Some(slot) = pool::take::<T>(&core.asks) else { return Err(AskError::TooMany) };
@@ -103,7 +108,8 @@ where
         let reply = Reply::new(slot.clone());
         // Before user code runs: should it panic, the ask is taken out again as it is dropped.
         self.slot = Some(slot);
-        self.sending = self.actor.send(message(reply), Some(id)).not_at_once();
+        let asked = Asked { id, timeout: self.timeout };
+        self.sending = self.actor.send(message(reply), Some(asked)).not_at_once();
         Ok(())
     }
 
@@ -151,7 +157,12 @@ where
     #[cold]
     fn refused(&self, refused: TellError<M>) -> AskError {
         let path = self.actor.path();
-        let error = if refused.is_full() { AskError::Full { path } } else { AskError::Stopped { path } };
+        let error = match &refused {
+            TellError::Stopped(_) => AskError::Stopped { path },
+            TellError::Full(_) => AskError::Full { path },
+            TellError::NodeLost(_) => AskError::NodeLost { path, sent: false },
+            TellError::Unsendable(_, why) => AskError::Unsendable { path, why: why.clone() },
+        };
         discard(refused);
         error
     }
@@ -163,6 +174,8 @@ where
             Lost::Discarded => AskError::Discarded { path },
             Lost::Dropped => AskError::NoAnswer { path },
             Lost::Expired => AskError::Timeout { path, timeout: self.timeout, accepted },
+            Lost::Node => AskError::NodeLost { path, sent: accepted },
+            Lost::Unreadable => AskError::Unreadable { path },
         }
     }
 

@@ -48,7 +48,7 @@ impl<T: Send + 'static> Reply<T> {
         Reply::forwarding(Adapted { reply: self, f })
     }
 
-    fn forwarding(to: impl Deliver<T> + 'static) -> Self {
+    pub(super) fn forwarding(to: impl Deliver<T> + 'static) -> Self {
         Self { slot: Some(Arc::new(AnswerSlot::forwarding(Box::new(to)))) }
     }
 }
@@ -94,6 +94,22 @@ impl<T> Reply<T> {
         Self { slot: Some(slot) }
     }
 
+    /// A reply for which nobody waits.
+    pub(crate) fn unwanted() -> Self {
+        Self { slot: None }
+    }
+
+    pub(super) fn slot(&self) -> Option<&Arc<AnswerSlot<T>>> {
+        self.slot.as_ref()
+    }
+
+    /// Ends the handle without an answer.
+    pub(super) fn lose(&mut self, why: Lost) {
+        if let Some(slot) = self.slot.take() {
+            slot.lose(why);
+        }
+    }
+
     /// Gives the answer. If nobody waits for it any more it is dropped; [`Reply::try_send`] says so.
     #[inline]
     pub fn send(self, answer: T) {
@@ -123,7 +139,11 @@ impl<T> Drop for Reply<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
-            slot.lose(if DISCARDING.get() { Lost::Discarded } else { Lost::Dropped });
+            match ENDING.get() {
+                Ending::Dropped => slot.lose(Lost::Dropped),
+                Ending::Discarded => slot.lose(Lost::Discarded),
+                Ending::Travelled => {}
+            }
         }
     }
 }
@@ -134,18 +154,33 @@ impl<T> fmt::Debug for Reply<T> {
     }
 }
 
+/// How reply handles end that are dropped on this thread.
+#[derive(Clone, Copy)]
+pub(super) enum Ending {
+    /// By their handler, without an answer.
+    Dropped,
+    /// With a message that no handler saw.
+    Discarded,
+    /// With a message that went to another node: whoever decodes it there has the handle.
+    Travelled,
+}
+
 thread_local! {
-    static DISCARDING: Cell<bool> = const { Cell::new(false) };
+    static ENDING: Cell<Ending> = const { Cell::new(Ending::Dropped) };
 }
 
 /// Drops a message that no handler saw, so that an ask inside it learns just that.
 pub(crate) fn discard<T>(message: T) {
-    struct Restore(bool);
+    drop_as(Ending::Discarded, message);
+}
+
+pub(super) fn drop_as<T>(ending: Ending, message: T) {
+    struct Restore(Ending);
     impl Drop for Restore {
         fn drop(&mut self) {
-            DISCARDING.set(self.0);
+            ENDING.set(self.0);
         }
     }
-    let _restore = Restore(DISCARDING.replace(true));
+    let _restore = Restore(ENDING.replace(ending));
     drop(message);
 }

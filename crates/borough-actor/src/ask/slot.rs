@@ -12,28 +12,37 @@
 //! A slot is used again, for the next ask of its type, once nobody has a reply handle for it: an
 //! ask then costs neither an allocation nor a place in the table.
 
+use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use borough_wire::codec::{CodecError, CodecId};
 use tokio::time::Instant;
 
 use super::AskId;
 use super::given_up::GivenUp;
+use super::table::AskTable;
 use super::turn::Turn;
+use crate::remote::ReplyAddress;
 use crate::sync::{Mutex, lock};
 use crate::time::later;
 
 /// Why there will be no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lost {
+#[non_exhaustive]
+pub enum Lost {
     /// The message was discarded before a handler saw it.
     Discarded,
     /// The reply handle was dropped without an answer.
     Dropped,
     /// The time was up.
     Expired,
+    /// The node that was to answer is lost.
+    Node,
+    /// There was an answer, and it cannot be read.
+    Unreadable,
 }
 
 pub(crate) struct AnswerSlot<T> {
@@ -50,7 +59,18 @@ struct Inner<T> {
     generation: u32,
     /// Of the ask under way; apart from the state, which is moved about.
     terms: Terms,
+    /// Set once the reply handle has gone to another node: the answer comes as bytes.
+    abroad: Option<Abroad<T>>,
 }
+
+/// Where a reply handle went, and how its answer is read.
+struct Abroad<T> {
+    carrier: u32,
+    decode: Decode<T>,
+}
+
+/// Reads an answer.
+pub(crate) type Decode<T> = fn(CodecId, &[u8]) -> Result<T, CodecError>;
 
 /// Where a slot comes from: its place in the table, how far its predecessors there have counted, and where the
 /// table notes what is given up.
@@ -66,6 +86,14 @@ pub(super) trait Deliver<T>: Send {
     fn is_wanted(&self) -> bool;
     /// Hands the answer on, or gives it back.
     fn deliver(self: Box<Self>, answer: T) -> Result<(), T>;
+    /// There will be no answer.
+    fn lose(self: Box<Self>, why: Lost) {
+        let _ = why;
+    }
+    /// Where it goes, if that is another node.
+    fn address(&self) -> Option<ReplyAddress> {
+        None
+    }
 }
 
 pub(super) type Forward<T> = Box<dyn Deliver<T>>;
@@ -102,6 +130,21 @@ pub(super) trait AnySlot: Send + Sync {
     fn is_open(&self) -> bool;
     /// The turn in which the answer to this ask is awaited, if it still is and if it is awaited in one.
     fn turn_of(&self, ask: AskId) -> Option<Turn>;
+    /// Takes an answer from another node. True if the slot has served and is to leave the table: nobody waits at it.
+    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool;
+    /// Another node says that there will be no answer. True as above.
+    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool;
+    /// The way by which the reply handle went is lost. The slot's place, if it is to leave the table.
+    fn carrier_lost(&self, carrier: u32) -> Option<u32>;
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// Where an answer will come from, or go to.
+pub(super) enum Went {
+    /// It comes back to this slot.
+    From(AskId),
+    /// The one who asked lives on another node already.
+    Further(ReplyAddress),
 }
 
 /// What a sweep found at a slot.
@@ -115,7 +158,7 @@ impl<T> AnswerSlot<T> {
     fn new(origin: Origin, state: State<T>) -> Self {
         let Origin { index, generation, given_up } = origin;
         let terms = Terms { deadline: Deadline::After(Duration::ZERO), turn: None };
-        Self { index, given_up, inner: Mutex::new(Inner { state, generation, terms }) }
+        Self { index, given_up, inner: Mutex::new(Inner { state, generation, terms, abroad: None }) }
     }
 
     pub(super) fn idle(origin: Origin) -> Self {
@@ -124,6 +167,44 @@ impl<T> AnswerSlot<T> {
 
     pub(super) fn forwarding(forward: Forward<T>) -> Self {
         Self::new(Origin::default(), State::Forwarding(forward))
+    }
+
+    /// A slot of the table that forwards what comes from another node.
+    pub(super) fn forwarding_from(origin: Origin, forward: Forward<T>) -> Self {
+        let generation = origin.generation.wrapping_add(1);
+        Self::new(Origin { generation, ..origin }, State::Forwarding(forward))
+    }
+
+    /// Where its answer goes, if that is another node.
+    pub(super) fn address(&self) -> Option<ReplyAddress> {
+        match &lock(&self.inner).state {
+            State::Forwarding(forward) => forward.address(),
+            State::Idle | State::Open(_) | State::Answered(_) | State::Lost(_) | State::Closed => None,
+        }
+    }
+
+    /// Whether the answer to this ask is awaited here.
+    pub(super) fn awaits(&self, ask: AskId) -> bool {
+        let inner = lock(&self.inner);
+        matches!(inner.state, State::Open(_) | State::Forwarding(_)) && self.name(&inner) == ask
+    }
+
+    /// Whether it belongs to that table.
+    pub(super) fn is_of(&self, table: &AskTable) -> bool {
+        table.owns(&self.given_up)
+    }
+
+    /// The reply handle goes to another node; gives the name by which the answer finds this slot, or where
+    /// the answer goes instead.
+    pub(super) fn go_abroad(&self, carrier: u32, decode: Decode<T>) -> Went {
+        let mut inner = lock(&self.inner);
+        if let State::Forwarding(forward) = &inner.state
+            && let Some(address) = forward.address()
+        {
+            return Went::Further(address);
+        }
+        inner.abroad = Some(Abroad { carrier, decode });
+        Went::From(self.name(&inner))
     }
 
     #[inline]
@@ -139,6 +220,7 @@ impl<T> AnswerSlot<T> {
         inner.state = State::Open(asker);
         inner.generation = inner.generation.wrapping_add(1);
         inner.terms = Terms { deadline: Deadline::After(timeout), turn };
+        inner.abroad = None;
         self.name(&inner)
     }
 
@@ -184,7 +266,7 @@ impl<T> AnswerSlot<T> {
             }
             State::Forwarding(forward) => {
                 drop(inner);
-                drop(forward);
+                forward.lose(why);
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
@@ -211,7 +293,7 @@ impl<T> AnswerSlot<T> {
     pub(super) fn close(&self) {
         let mut inner = lock(&self.inner);
         let before = mem::replace(&mut inner.state, State::Closed);
-        if matches!(before, State::Open(_)) {
+        if matches!(before, State::Open(_)) && inner.abroad.is_none() {
             self.given_up.insert(self.name(&inner));
         }
         drop(inner);
@@ -238,6 +320,47 @@ impl<T> AnswerSlot<T> {
     }
 }
 
+impl<T> AnswerSlot<T> {
+    /// How the answer to this ask is read, if it is awaited from another node.
+    fn decoder(&self, ask: AskId) -> Option<Decode<T>> {
+        let inner = lock(&self.inner);
+        let awaited =
+            matches!(inner.state, State::Open(_) | State::Forwarding(_)) && self.name(&inner) == ask;
+        inner.abroad.as_ref().filter(|_| awaited).map(|abroad| abroad.decode)
+    }
+
+    /// The answer to this ask came from another node, or none will. The slot may serve another ask by now, or nobody:
+    /// nothing happens then. True if the slot has served and is to leave the table.
+    fn end_abroad(self: Arc<Self>, ask: AskId, answer: Result<T, Lost>) -> bool {
+        let mut inner = lock(&self.inner);
+        if inner.abroad.is_none() || self.name(&inner) != ask {
+            return false;
+        }
+        match mem::replace(&mut inner.state, State::Closed) {
+            State::Open(asker) => {
+                inner.state = answer.map_or_else(State::Lost, State::Answered);
+                drop(inner);
+                drop(self);
+                asker.wake();
+                false
+            }
+            State::Forwarding(forward) => {
+                drop(inner);
+                match answer {
+                    // Given back by one who wants it no more: there is nobody left to tell.
+                    Ok(answer) => drop(forward.deliver(answer)),
+                    Err(why) => forward.lose(why),
+                }
+                true
+            }
+            other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
+                inner.state = other;
+                false
+            }
+        }
+    }
+}
+
 impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
     fn generation(&self) -> u32 {
         lock(&self.inner).generation
@@ -256,7 +379,9 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
             }
             Deadline::At(at) if now < at => Swept::Waiting,
             Deadline::At(_) => {
-                self.given_up.insert(self.name(&inner));
+                if inner.abroad.is_none() {
+                    self.given_up.insert(self.name(&inner));
+                }
                 match mem::replace(&mut inner.state, State::Lost(Lost::Expired)) {
                     State::Open(asker) => Swept::Due(asker),
                     _ => Swept::Idle,
@@ -273,5 +398,31 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         let inner = lock(&self.inner);
         let awaited = matches!(inner.state, State::Open(_)) && self.name(&inner) == ask;
         inner.terms.turn.filter(|_| awaited)
+    }
+
+    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool {
+        let Some(decode) = self.decoder(ask) else { return false };
+        // User code: not under the lock.
+        let answer = decode(codec, answer).map_err(|_| Lost::Unreadable);
+        self.end_abroad(ask, answer)
+    }
+
+    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool {
+        self.end_abroad(ask, Err(why))
+    }
+
+    fn carrier_lost(&self, carrier: u32) -> Option<u32> {
+        let inner = lock(&self.inner);
+        if inner.abroad.as_ref().is_none_or(|abroad| abroad.carrier != carrier) {
+            return None;
+        }
+        let forwards = matches!(inner.state, State::Forwarding(_));
+        drop(inner);
+        self.lose(Lost::Node);
+        forwards.then_some(self.index)
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 }

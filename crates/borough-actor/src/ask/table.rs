@@ -6,16 +6,21 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::task::Waker;
+use std::time::Duration;
 
+use borough_wire::codec::CodecId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::AskId;
 use super::given_up::GivenUp;
 use super::id::SLOTS;
-use super::slot::{AnySlot, Origin, Swept};
+use super::slot::{AnswerSlot, AnySlot, Lost, Origin, Swept};
 use super::turn::Turn;
 use crate::id::ActorId;
+
+/// The longest time that another node's ask may have left, in milliseconds: 24 days.
+const LONGEST_ABROAD: u32 = u32::MAX / 2;
 
 pub(crate) struct AskTable {
     /// Tells this table from any other there ever was in this process.
@@ -27,6 +32,8 @@ pub(crate) struct AskTable {
     /// Set when the system is gone: the sweeper then ends with the last ask.
     closed: AtomicBool,
     pub(super) call_sweeper: Notify,
+    /// The origin of the clock by which asks of other nodes end.
+    began: Instant,
 }
 
 #[derive(Default)]
@@ -83,6 +90,7 @@ impl AskTable {
             sweeping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             call_sweeper: Notify::new(),
+            began: Instant::now(),
         }
     }
 
@@ -100,7 +108,7 @@ impl AskTable {
         Some(slot)
     }
 
-    pub(super) fn unregister(&self, index: u32) {
+    pub(crate) fn unregister(&self, index: u32) {
         let slot = self.slots.write().unwrap_or_else(PoisonError::into_inner).vacate(index);
         drop(slot);
     }
@@ -108,7 +116,77 @@ impl AskTable {
     /// Whether the asker gave up.
     #[inline]
     pub(crate) fn is_given_up(&self, ask: AskId) -> bool {
-        self.given_up.contains(ask)
+        match ask.deadline_abroad() {
+            None => self.given_up.contains(ask),
+            Some(deadline) => self.is_past(deadline),
+        }
+    }
+
+    /// Names the ask of another node that is given up after this time.
+    pub(crate) fn name_abroad(&self, left: Duration) -> AskId {
+        let left = u32::try_from(left.as_millis()).unwrap_or(u32::MAX).min(LONGEST_ABROAD);
+        AskId::abroad(self.clock().wrapping_add(left))
+    }
+
+    #[cold]
+    fn is_past(&self, deadline: u32) -> bool {
+        // The clock goes round in 49 days; half of that is the past.
+        self.clock().wrapping_sub(deadline) <= LONGEST_ABROAD
+    }
+
+    /// Milliseconds since the table began, as far as they fit.
+    #[expect(clippy::cast_possible_truncation, reason = "the clock goes round")]
+    fn clock(&self) -> u32 {
+        self.began.elapsed().as_millis() as u32
+    }
+
+    /// Whether that is a slot of this table.
+    pub(super) fn owns(&self, given_up: &Arc<GivenUp>) -> bool {
+        Arc::ptr_eq(&self.given_up, given_up)
+    }
+
+    fn slot(&self, ask: AskId) -> Option<Arc<dyn AnySlot>> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.places.get(ask.slot() as usize)?.slot.clone()
+    }
+
+    /// The slot at which the answer to this ask is awaited, for a reply handle that comes home.
+    ///
+    /// Whoever has the slot keeps it from being used again; so it is looked at only once it is held.
+    pub(super) fn awaited<T: Send + 'static>(&self, ask: AskId) -> Option<Arc<AnswerSlot<T>>> {
+        let slot = self.slot(ask)?.into_any().downcast::<AnswerSlot<T>>().ok()?;
+        slot.awaits(ask).then_some(slot)
+    }
+
+    /// An answer came from another node.
+    pub(crate) fn answer_encoded(&self, ask: AskId, codec: CodecId, answer: &[u8]) {
+        if let Some(slot) = self.slot(ask)
+            && slot.answer_encoded(ask, codec, answer)
+        {
+            self.unregister(ask.slot());
+        }
+    }
+
+    /// Another node says that there will be no answer.
+    pub(crate) fn lose(&self, ask: AskId, why: Lost) {
+        if let Some(slot) = self.slot(ask)
+            && slot.lose_abroad(ask, why)
+        {
+            self.unregister(ask.slot());
+        }
+    }
+
+    /// The way by which these messages went is lost, and so are their answers.
+    pub(crate) fn carrier_lost(&self, carrier: u32) {
+        let slots: Vec<_> = {
+            let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+            slots.iter().cloned().collect()
+        };
+        for slot in slots {
+            if let Some(ends) = slot.carrier_lost(carrier) {
+                self.unregister(ends);
+            }
+        }
     }
 
     /// Sees to it that the sweeper is about. To be called after a slot was opened: a sweeper that leaves

@@ -159,6 +159,21 @@ impl<T: Letter> Mailbox<T> {
         Ok(())
     }
 
+    /// Puts items in from the front, for as long as there is room; the others stay. One lock for all.
+    pub(crate) fn push_all(&self, items: &mut VecDeque<T>) {
+        let mut state = lock(&self.state);
+        if self.is_closed() || items.is_empty() {
+            return;
+        }
+        while self.has_room(&state) {
+            let Some(item) = items.pop_front() else { break };
+            state.queue.push(item);
+        }
+        let reader = if state.queue.len() == 0 { None } else { self.unpark(&mut state) };
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+    }
+
     #[inline]
     fn park(&self, state: &mut State<T>, waker: &Waker) {
         if state.parked.is_none() {

@@ -4,6 +4,7 @@ mod core;
 mod registry;
 pub(crate) mod spawn;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -165,7 +166,8 @@ impl SystemHandle {
             self.core.registry.find(path).ok_or_else(|| LookupError::NotFound { path: path.to_owned() })?;
         let takes = found.message_type();
         found.into_any().downcast::<ActorCell<M>>().map(ActorRef::here).map_err(|_| {
-            LookupError::OtherMessages { path: path.to_owned(), takes, wanted: std::any::type_name::<M>() }
+            let wanted = std::any::type_name::<M>();
+            LookupError::OtherMessages { path: path.to_owned(), takes: takes.into(), wanted: wanted.into() }
         })
     }
 
@@ -201,9 +203,9 @@ pub enum LookupError {
         /// The path.
         path: String,
         /// The type it takes.
-        takes: &'static str,
+        takes: Cow<'static, str>,
         /// The type that was asked for.
-        wanted: &'static str,
+        wanted: Cow<'static, str>,
     },
 }
 

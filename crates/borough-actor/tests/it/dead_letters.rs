@@ -15,9 +15,12 @@ use tokio::sync::{Semaphore, mpsc};
 use crate::support::eventually;
 use crate::worker::{Log, Work, Worker, hold, poll_once, soon};
 
-/// The counts by reason, in the order of [`DeadLetterReason::ALL`].
+/// The counts of the reasons that one system alone has, in the order of [`DeadLetterReason::ALL`].
 fn counts(system: &System) -> [u64; 4] {
-    DeadLetterReason::ALL.map(|reason| system.dead_letters().count(reason))
+    let [stopped, unhandled, overflow, asker_gone, between_nodes @ ..] =
+        DeadLetterReason::ALL.map(|reason| system.dead_letters().count(reason));
+    assert_eq!(between_nodes, [0; 2]);
+    [stopped, unhandled, overflow, asker_gone]
 }
 
 /// The next dead letter, which must be there already.

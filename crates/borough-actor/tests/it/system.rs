@@ -139,7 +139,7 @@ async fn a_lookup_with_another_message_type_says_which_one_the_actor_takes() {
     let _p = system.actor(Puppet::new("p", &log).maker()).name("p").spawn().unwrap();
     match system.lookup::<u64>("/p").unwrap_err() {
         LookupError::OtherMessages { path, takes, wanted } => {
-            assert_eq!((path.as_str(), wanted), ("/p", "u64"));
+            assert_eq!((path.as_str(), &*wanted), ("/p", "u64"));
             assert!(takes.ends_with("Order"), "{takes}");
         }
         other => panic!("{other:?}"),

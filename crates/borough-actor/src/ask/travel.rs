@@ -1,0 +1,119 @@
+//! A reply handle that leaves for another node, comes from one, or comes home.
+
+use std::mem;
+use std::sync::Arc;
+
+use borough_wire::codec::CodecId;
+
+use super::AskId;
+use super::reply::Reply;
+use super::slot::{AnswerSlot, Deliver, Lost, Went};
+use super::table::AskTable;
+use crate::remote::passage::{self, note_taken, with_scratch};
+use crate::remote::{Message, ReplyAddress};
+
+/// How a reply handle travels.
+pub(crate) enum Travel {
+    /// As the ask of this name, of the node it leaves.
+    From(u64),
+    /// As an ask of another node.
+    Further(ReplyAddress),
+    /// Nobody waits for its answer, or there is no room to wait for it.
+    Unwanted,
+}
+
+impl<T: Message> Reply<T> {
+    /// The handle leaves by this carrier: whoever decodes it answers.
+    pub(crate) fn travel(&self, asks: &Arc<AskTable>, carrier: u32) -> Travel {
+        let Some(slot) = self.slot() else { return Travel::Unwanted };
+        let decode = |codec: CodecId, answer: &[u8]| codec.decode(answer);
+        if slot.is_of(asks) {
+            return gone(slot.go_abroad(carrier, decode));
+        }
+        if let Some(address) = slot.address() {
+            return Travel::Further(address);
+        }
+        // A reply to an actor, an adapted one, or one of another system: a slot of our own takes the answer and hands it on.
+        let passed = Box::new(Passed(Self::new(slot.clone())));
+        let Some(taken) = asks.register(|origin| AnswerSlot::forwarding_from(origin, passed)) else {
+            return Travel::Unwanted;
+        };
+        note_taken(taken.index());
+        gone(taken.go_abroad(carrier, decode))
+    }
+
+    /// A handle from another node.
+    pub(crate) fn abroad(address: ReplyAddress) -> Self {
+        Self::forwarding(Abroad { address })
+    }
+
+    /// A handle of this node that comes back from another.
+    pub(crate) fn home(asks: &AskTable, ask: u64) -> Self {
+        asks.awaited::<T>(AskId::of_number(ask)).map_or_else(Self::unwanted, Self::new)
+    }
+}
+
+fn gone(went: Went) -> Travel {
+    match went {
+        Went::From(ask) => Travel::From(ask.number()),
+        Went::Further(address) => Travel::Further(address),
+    }
+}
+
+/// Hands an answer from another node to a reply here.
+struct Passed<T>(Reply<T>);
+
+impl<T: Send + 'static> Deliver<T> for Passed<T> {
+    fn is_wanted(&self) -> bool {
+        self.0.is_wanted()
+    }
+
+    fn deliver(self: Box<Self>, answer: T) -> Result<(), T> {
+        self.0.try_send(answer)
+    }
+
+    fn lose(mut self: Box<Self>, why: Lost) {
+        self.0.lose(why);
+    }
+}
+
+/// Sends an answer to the node that asked.
+struct Abroad {
+    address: ReplyAddress,
+}
+
+impl<T: Message> Deliver<T> for Abroad {
+    fn is_wanted(&self) -> bool {
+        !self.address.carrier.is_lost()
+    }
+
+    fn deliver(self: Box<Self>, answer: T) -> Result<(), T> {
+        let ReplyAddress { carrier, ask } = self.address;
+        let sent = with_scratch(|body| {
+            passage::within(&carrier, || carrier.codec().encode(&answer, body)).ok()?;
+            carrier.answer(ask, body).ok()
+        });
+        drop(passage::taken());
+        match sent {
+            Some(()) => travelled(answer),
+            None => carrier.lose(ask, Lost::Unreadable),
+        }
+        Ok(())
+    }
+
+    fn lose(self: Box<Self>, why: Lost) {
+        self.address.carrier.lose(self.address.ask, why);
+    }
+
+    fn address(&self) -> Option<ReplyAddress> {
+        Some(self.address.clone())
+    }
+}
+
+/// Drops a message that has travelled: its replies are answered elsewhere now.
+#[inline]
+pub(crate) fn travelled<T>(message: T) {
+    if mem::needs_drop::<T>() {
+        super::reply::drop_as(super::reply::Ending::Travelled, message);
+    }
+}

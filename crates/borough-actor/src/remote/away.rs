@@ -1,0 +1,240 @@
+//! An actor on another node, and the address that leads to it.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::carrier::{Carrier, Head, Interruption, Unsent};
+use super::message::Message;
+use super::passage;
+use crate::actor_ref::{ActorRef, Asked, Route};
+use crate::ask::travelled;
+use crate::dead_letters::DeadLetterReason;
+use crate::id::ActorId;
+use crate::system::Core;
+use crate::tell::{Tell, TellError, TryTellError, Unsendable};
+use crate::watch::{StopReason, TargetKey, Terminated, WatchId, Watcher};
+
+/// One actor on another node, whatever its messages are.
+#[derive(Clone)]
+pub struct Away {
+    carrier: Arc<dyn Carrier>,
+    target: u64,
+    path: Arc<str>,
+}
+
+/// The address of an actor on another node, which its node calls `target`.
+pub fn actor_at<M: Message>(carrier: Arc<dyn Carrier>, target: u64, path: &str) -> ActorRef<M> {
+    let core = carrier.home().system().core().clone();
+    let away = Away { carrier, target, path: path.into() };
+    ActorRef::through(Arc::new(RemoteRef { away, core, takes: PhantomData }))
+}
+
+impl Away {
+    pub(crate) fn carrier(&self) -> &Arc<dyn Carrier> {
+        &self.carrier
+    }
+
+    pub(crate) fn target(&self) -> u64 {
+        self.target
+    }
+
+    /// Its path on its own node.
+    pub(crate) fn own_path(&self) -> &str {
+        &self.path
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are kept")]
+    pub(crate) fn id(&self) -> ActorId {
+        ActorId { place: (self.target >> 32) as u32, generation: self.target as u32 }
+    }
+
+    pub(crate) fn key(&self) -> TargetKey {
+        TargetKey::Away { carrier: self.carrier.number(), id: self.id() }
+    }
+
+    pub(crate) fn path(&self) -> String {
+        format!("{}{}", self.carrier.address(), self.path)
+    }
+
+    pub(crate) fn interrupt(&self, what: Interruption) {
+        self.carrier.interrupt(self.target, what);
+    }
+
+    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
+        let away = self.clone();
+        self.carrier.watch(self.target, watch.0, Box::new(move |reason| watcher(away.gone(reason))));
+    }
+
+    pub(crate) fn unwatch(&self, watch: WatchId) {
+        self.carrier.unwatch(self.target, watch.0);
+    }
+
+    pub(crate) fn gone(&self, reason: Option<StopReason>) -> Terminated {
+        Terminated { id: self.id(), path: self.path(), reason }
+    }
+}
+
+impl fmt::Debug for Away {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Away({})", self.path())
+    }
+}
+
+struct RemoteRef<M> {
+    away: Away,
+    core: Arc<Core>,
+    takes: PhantomData<fn(M)>,
+}
+
+impl<M: Message> RemoteRef<M> {
+    fn head(&self, asked: Option<Asked>) -> Head {
+        Head { target: self.away.target, ask: asked.map(|asked| (asked.id.number(), asked.timeout)) }
+    }
+
+    /// Encodes the message and gives it to `put`. If that is well the message has travelled: a reply in it is answered by
+    /// whoever decodes it.
+    #[inline]
+    fn pass<R>(&self, message: &M, put: impl FnOnce(&mut Vec<u8>) -> Result<R, Unsent>) -> Result<R, Failed> {
+        let carrier = &self.away.carrier;
+        let outcome = passage::with_scratch(|body| {
+            let encoded = passage::within(carrier, || carrier.codec().encode(message, body));
+            encoded.map_err(|error| Failed::Encode(error.to_string()))?;
+            put(body).map_err(Failed::Unsent)
+        });
+        let taken = passage::taken();
+        if outcome.is_err() {
+            for slot in taken {
+                self.core.asks.unregister(slot);
+            }
+        }
+        outcome
+    }
+
+    #[cold]
+    fn refuse(&self, message: M, failed: Failed) -> TellError<M> {
+        match failed {
+            Failed::Encode(why) => TellError::Unsendable(message, Unsendable::Encode(why)),
+            Failed::Unsent(Unsent::Full) => TellError::Full(message),
+            Failed::Unsent(Unsent::TooLarge { size, max }) => {
+                TellError::Unsendable(message, Unsendable::TooLarge { size, max })
+            }
+            Failed::Unsent(Unsent::Lost) => {
+                super::bury(
+                    self.away.carrier.home().system(),
+                    || self.away.path(),
+                    DeadLetterReason::NodeLost,
+                );
+                TellError::NodeLost(message)
+            }
+        }
+    }
+
+    #[cold]
+    fn stand_in_line(&self, message: M, asked: Option<Asked>) -> Tell<M> {
+        let head = self.head(asked);
+        // Encoded again, because this happens seldom: whoever waits keeps its bytes.
+        match self.pass(&message, |body| Ok(self.away.carrier.clone().send(head, std::mem::take(body)))) {
+            Ok(waiting) => {
+                let route = Self { away: self.away.clone(), core: self.core.clone(), takes: PhantomData };
+                Tell::waiting(Box::pin(Line { waiting, message: Some(message), route }))
+            }
+            Err(failed) => Tell::refused(self.refuse(message, failed)),
+        }
+    }
+}
+
+enum Failed {
+    Encode(String),
+    Unsent(Unsent),
+}
+
+impl<M: Message> Route<M> for RemoteRef<M> {
+    #[inline]
+    fn send(&self, message: M, ask: Option<Asked>) -> Tell<M> {
+        let head = self.head(ask);
+        match self.pass(&message, |body| self.away.carrier.try_send(head, body)) {
+            Ok(()) => {
+                travelled(message);
+                Tell::accepted()
+            }
+            Err(Failed::Unsent(Unsent::Full)) => self.stand_in_line(message, ask),
+            Err(failed) => Tell::refused(self.refuse(message, failed)),
+        }
+    }
+
+    fn try_tell(&self, message: M) -> Result<(), TryTellError<M>> {
+        let head = self.head(None);
+        match self.pass(&message, |body| self.away.carrier.try_send(head, body)) {
+            Ok(()) => {
+                travelled(message);
+                Ok(())
+            }
+            Err(failed) => Err(self.refuse(message, failed).into()),
+        }
+    }
+
+    fn post(&self, message: M) {
+        if let Err(error) = self.try_tell(message) {
+            if error.is_full() {
+                super::bury(
+                    self.away.carrier.home().system(),
+                    || self.away.path(),
+                    DeadLetterReason::Overflow,
+                );
+            }
+            crate::ask::discard(error);
+        }
+    }
+
+    fn stop_when_drained(&self) {
+        self.away.interrupt(Interruption::StopWhenDrained);
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    fn id(&self) -> ActorId {
+        self.away.id()
+    }
+
+    fn path(&self) -> String {
+        self.away.path()
+    }
+
+    fn away(&self) -> Option<&Away> {
+        Some(&self.away)
+    }
+}
+
+/// A sender that stands in line for room on the way.
+struct Line<M: Message> {
+    waiting: Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>>,
+    message: Option<M>,
+    route: RemoteRef<M>,
+}
+
+impl<M: Message> Future for Line<M> {
+    type Output = Result<(), TellError<M>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        this.waiting.as_mut().poll(cx).map(|outcome| {
+            let Some(message) = this.message.take() else { return Ok(()) };
+            match outcome {
+                Ok(()) => {
+                    travelled(message);
+                    Ok(())
+                }
+                Err(unsent) => Err(this.route.refuse(message, Failed::Unsent(unsent))),
+            }
+        })
+    }
+}
+
+/// The message is never pinned.
+impl<M: Message> Unpin for Line<M> {}

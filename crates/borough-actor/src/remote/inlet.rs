@@ -1,0 +1,212 @@
+//! Where messages from another node enter an actor's mailbox.
+//!
+//! Promise: in order, none lost and none twice. What finds no room waits here, and whoever fills the inlet can see how much that is.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use borough_wire::codec::{CodecError, CodecId};
+
+use super::message::Message;
+use crate::actor_ref::{ActorRef, Asked};
+use crate::ask::AskId;
+use crate::cell::ActorCell;
+use crate::dead_letters::DeadLetterReason;
+use crate::fault::Fault;
+use crate::item::{Item, Rare};
+use crate::mailbox::{Refusal, Ticket};
+use crate::tell::Tell;
+
+/// A way into one actor, for the messages of one other node.
+pub trait Inlet: Send {
+    /// Decodes a message and takes it in; it moves on with [`Inlet::poll_flush`]. To be called [`within`](super::within)
+    /// the passage from that node. One that cannot be decoded is counted as a dead letter, and an ask in it is the caller's to fail.
+    fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError>;
+
+    /// Moves what was taken into the mailbox; ready when nothing waits here any more.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Asks the actor to stop once it has handled what was taken so far.
+    fn stop_when_drained(&mut self);
+
+    /// How many messages wait here.
+    fn waiting(&self) -> usize;
+}
+
+/// A message as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// How it is encoded.
+    pub codec: CodecId,
+    /// If it is an ask, how long its asker still waits.
+    pub left: Option<Duration>,
+    /// The message.
+    pub body: &'a [u8],
+}
+
+pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {
+    match actor.cell() {
+        Some(cell) => Box::new(MailboxInlet { cell: cell.clone(), staged: VecDeque::new(), in_line: None }),
+        None => Box::new(RouteInlet { actor: actor.clone(), staged: VecDeque::new(), in_line: None }),
+    }
+}
+
+/// Decodes a message. That runs the user's code: a panic in it is no reason to lose what others sent.
+#[inline]
+fn decode<M: Message>(message: Arrived<'_>) -> Result<M, CodecError> {
+    Fault::catch(|| message.codec.decode(message.body)).unwrap_or_else(|panic| {
+        Err(CodecError::Decode {
+            type_name: std::any::type_name::<M>(),
+            codec: message.codec,
+            why: panic.to_string(),
+        })
+    })
+}
+
+/// Straight into a mailbox, many messages under one lock.
+struct MailboxInlet<M: Message> {
+    cell: Arc<ActorCell<M>>,
+    staged: VecDeque<Item<M>>,
+    /// Stands in line for room with the message that comes before those staged.
+    in_line: Option<Ticket>,
+}
+
+impl<M: Message> MailboxInlet<M> {
+    fn refused(&self, refusal: Refusal<Item<M>>) {
+        match refusal {
+            Refusal::Closed(item) => self.cell.bury(item, DeadLetterReason::Stopped),
+            Refusal::Full(item)
+            | Refusal::Refused(item)
+            | Refusal::Displaced(item)
+            | Refusal::Dropped(item) => self.cell.bury(item, DeadLetterReason::Overflow),
+        }
+    }
+}
+
+impl<M: Message> Inlet for MailboxInlet<M> {
+    fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
+        let ask = message.left.map(|left| self.cell.core.asks.name_abroad(left));
+        match decode(message) {
+            Ok(message) => {
+                self.staged.push_back(Item::new(message, ask));
+                Ok(())
+            }
+            Err(error) => {
+                self.cell.record_dead_letter(DeadLetterReason::Unreadable);
+                Err(error)
+            }
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(ticket) = self.in_line {
+                match self.cell.mailbox.poll_waiting(ticket, cx.waker()) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(outcome) => {
+                        self.in_line = None;
+                        if let Err(item) = outcome {
+                            self.refused(Refusal::Closed(item));
+                        }
+                    }
+                }
+            }
+            self.cell.mailbox.push_all(&mut self.staged);
+            let Some(item) = self.staged.pop_front() else { return Poll::Ready(()) };
+            match self.cell.mailbox.push_or_wait(item, cx.waker()) {
+                Ok(ticket) => self.in_line = ticket,
+                Err(refusal) => self.refused(refusal),
+            }
+        }
+    }
+
+    fn stop_when_drained(&mut self) {
+        self.staged.push_back(Item::rare(Rare::StopHere));
+    }
+
+    fn waiting(&self) -> usize {
+        self.staged.len() + usize::from(self.in_line.is_some())
+    }
+}
+
+impl<M: Message> Drop for MailboxInlet<M> {
+    fn drop(&mut self) {
+        let in_line = self.in_line.take().and_then(|ticket| self.cell.mailbox.withdraw(ticket));
+        for item in in_line.into_iter().chain(std::mem::take(&mut self.staged)) {
+            self.cell.bury(item, DeadLetterReason::Unhandled);
+        }
+    }
+}
+
+/// Through an adapter, one message after the other.
+struct RouteInlet<M: Message> {
+    actor: ActorRef<M>,
+    staged: VecDeque<(M, Option<AskId>)>,
+    in_line: Option<Tell<M>>,
+}
+
+impl<M: Message> RouteInlet<M> {
+    fn bury(&self, reason: DeadLetterReason) {
+        super::bury(
+            &crate::system::SystemHandle::new(self.actor.core().clone()),
+            || self.actor.path(),
+            reason,
+        );
+    }
+}
+
+impl<M: Message> Inlet for RouteInlet<M> {
+    fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
+        let ask = message.left.map(|left| self.actor.core().asks.name_abroad(left));
+        match decode(message) {
+            Ok(message) => {
+                self.staged.push_back((message, ask));
+                Ok(())
+            }
+            Err(error) => {
+                self.bury(DeadLetterReason::Unreadable);
+                Err(error)
+            }
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(tell) = &mut self.in_line {
+                let Poll::Ready(outcome) = Future::poll(Pin::new(tell), cx) else { return Poll::Pending };
+                self.in_line = None;
+                if let Err(refused) = outcome {
+                    if refused.is_full() {
+                        self.bury(DeadLetterReason::Overflow);
+                    }
+                    crate::ask::discard(refused);
+                }
+            }
+            let Some((message, ask)) = self.staged.pop_front() else { return Poll::Ready(()) };
+            let asked = ask.map(|id| Asked { id, timeout: Duration::ZERO });
+            self.in_line = Some(self.actor.send(message, asked));
+        }
+    }
+
+    fn stop_when_drained(&mut self) {
+        // What still waits here waits for room: it comes after the mark, and is a dead letter.
+        self.actor.stop_when_drained();
+    }
+
+    fn waiting(&self) -> usize {
+        self.staged.len() + usize::from(self.in_line.is_some())
+    }
+}
+
+impl<M: Message> Drop for RouteInlet<M> {
+    fn drop(&mut self) {
+        let staged = std::mem::take(&mut self.staged);
+        for _ in 0..staged.len() {
+            self.bury(DeadLetterReason::Unhandled);
+        }
+        crate::ask::discard(staged);
+    }
+}

@@ -1,0 +1,53 @@
+//! The seam to actors on other nodes. What is on its other side carries bytes: `borough-cluster`.
+//!
+//! ```text
+//! here                                                        there
+//! ActorRef::tell -> RemoteRef (away.rs) encodes -> Carrier ~~~ Exports -> Inlet decodes -> mailbox -> receive
+//! Ask's slot     <- answer, lose               <- Carrier ~~~ Reply (a forwarding slot) encodes <- reply.send
+//! ```
+//!
+//! Promises: an actor can be reached from another node only if its ref has travelled, or it was exposed by name. A message that
+//! was accepted keeps its order with those its sender sent before. A reply that travelled answers the ask it was made for
+//! or nobody. What came from another node and cannot be decoded is counted, and never ends an actor.
+
+mod away;
+mod carrier;
+mod exports;
+mod inlet;
+mod message;
+pub(crate) mod passage;
+mod travel;
+
+use borough_wire::codec::CodecId;
+
+pub use self::away::{Away, actor_at};
+pub use self::carrier::{Carrier, Head, Home, Interruption, ReplyAddress, Unsent, WatchAway};
+pub use self::exports::{Export, Exports, ExposeError};
+pub use self::inlet::{Arrived, Inlet};
+pub use self::message::Message;
+pub use self::passage::within;
+use crate::ask::AskId;
+pub use crate::ask::Lost;
+use crate::dead_letters::{DeadLetter, DeadLetterReason};
+use crate::system::SystemHandle;
+
+/// An answer came from another node. To be called [`within`] the passage from there.
+pub fn answer(system: &SystemHandle, ask: u64, codec: CodecId, body: &[u8]) {
+    system.core().asks.answer_encoded(AskId::of_number(ask), codec, body);
+}
+
+/// Another node says that an ask will have no answer.
+pub fn lose(system: &SystemHandle, ask: u64, why: Lost) {
+    system.core().asks.lose(AskId::of_number(ask), why);
+}
+
+/// The way to another node is lost: asks whose messages went there fail.
+pub fn carrier_lost(system: &SystemHandle, carrier: u32) {
+    system.core().asks.carrier_lost(carrier);
+}
+
+/// Counts a message that was lost between nodes, or came for nobody.
+pub fn bury(system: &SystemHandle, recipient: impl FnOnce() -> String, reason: DeadLetterReason) {
+    let letter = || DeadLetter { recipient: recipient(), message_type: "of another node", reason };
+    system.core().dead_letters.record(&system.core().events, letter, reason);
+}

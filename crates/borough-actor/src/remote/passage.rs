@@ -1,0 +1,78 @@
+//! To or from which node this thread is encoding or decoding: an `ActorRef` or a `Reply` inside a message asks here.
+
+use std::cell::{Cell, RefCell};
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+
+use super::carrier::Carrier;
+
+thread_local! {
+    /// The last carrier this thread used. It is kept when the passage is over: the next one is most often by the same, and then
+    /// costs no count.
+    static CARRIER: RefCell<Option<Arc<dyn Carrier>>> = const { RefCell::new(None) };
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+    /// Slots of the ask table that were taken for replies while a message was encoded.
+    static TAKEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    /// A buffer to encode into.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A buffer larger than this is not kept.
+const SCRATCH_KEPT: usize = 64 * 1024;
+
+/// Runs `act` with this thread knowing that it encodes for, or decodes from, the node at the other end of `carrier`.
+#[inline]
+pub fn within<R>(carrier: &Arc<dyn Carrier>, act: impl FnOnce() -> R) -> R {
+    /// Restores what was before, also if `act` panics.
+    struct Before {
+        was_open: bool,
+        other: Option<Arc<dyn Carrier>>,
+    }
+    impl Drop for Before {
+        fn drop(&mut self) {
+            OPEN.set(self.was_open);
+            if let Some(other) = self.other.take() {
+                CARRIER.set(Some(other));
+            }
+        }
+    }
+    let same = CARRIER.with_borrow(|kept| {
+        kept.as_ref().is_some_and(|kept| ptr::addr_eq(Arc::as_ptr(kept), Arc::as_ptr(carrier)))
+    });
+    let replaced = if same { None } else { CARRIER.replace(Some(carrier.clone())) };
+    let was_open = OPEN.replace(true);
+    let _before = Before { was_open, other: replaced.filter(|_| was_open) };
+    act()
+}
+
+/// Gives `look` the carrier of the passage this thread is in; `None` if it is in none.
+pub(crate) fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
+    if !OPEN.get() {
+        return None;
+    }
+    CARRIER.with_borrow(|carrier| carrier.as_ref().map(look))
+}
+
+/// Gives `act` an empty buffer to encode into.
+#[inline]
+pub(crate) fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    let mut scratch = SCRATCH.take();
+    scratch.clear();
+    let result = act(&mut scratch);
+    if scratch.capacity() <= SCRATCH_KEPT {
+        SCRATCH.set(scratch);
+    }
+    result
+}
+
+/// A slot was taken for a reply in the message that is being encoded.
+pub(crate) fn note_taken(slot: u32) {
+    TAKEN.with_borrow_mut(|taken| taken.push(slot));
+}
+
+/// The slots noted since the last call.
+#[inline]
+pub(crate) fn taken() -> Vec<u32> {
+    TAKEN.with_borrow_mut(mem::take)
+}
