@@ -4,6 +4,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod door;
+mod link;
 mod myself;
 mod transport;
 

@@ -1,0 +1,433 @@
+//! The way to one life of one peer: two lanes, what is watched by them, and what is looked up.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use borough_actor::remote::{self, Carrier, Exports, Head, Home, Interruption, Lost, Unsent, WatchAway};
+use borough_actor::{DeadLetterReason, LookupError, StopReason, SystemHandle};
+use borough_protocol::incarnation::Incarnation;
+use borough_wire::codec::{CodecId, Codecs};
+use borough_wire::frame::{Frame, put_answer, put_ask, put_chunks, put_tell};
+use borough_wire::limits::{ANSWERS_MAX, Limits, Sizes};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::codes;
+use super::outbound::{NoWay, Outbound, Owner};
+use super::queue::Refused;
+use super::{Dial, Dialler, Hub};
+use crate::door::{Connection, Lane};
+
+/// What a message's head takes at most, beside its body.
+const HEAD_MAX: usize = 64;
+
+/// See the module.
+pub(crate) struct Link {
+    number: u32,
+    peer: Incarnation,
+    hub: Arc<Hub>,
+    /// The same, as the actors' side wants it.
+    home: Arc<dyn Home>,
+    runtime: Handle,
+    dialler: Arc<dyn Dialler>,
+    messages: Arc<Outbound>,
+    answers: Arc<Outbound>,
+    lost: AtomicBool,
+    codec: AtomicU8,
+    frame_max: AtomicUsize,
+    message_max: AtomicUsize,
+    unacked_max: usize,
+    watches: Mutex<Watches>,
+    lookups: Mutex<HashMap<u64, oneshot::Sender<Result<u64, LookupError>>>>,
+    last_lookup: AtomicU64,
+    /// Itself, for the tasks it starts.
+    me: Weak<Link>,
+}
+
+#[derive(Default)]
+struct Watches {
+    /// Actors there that are watched from here.
+    ours: HashMap<u64, Ours>,
+    /// Actors here that are watched from there: the peer's watch, its target, and the watch here.
+    theirs: HashMap<u64, (u64, u64)>,
+}
+
+struct Ours {
+    target: u64,
+    watcher: WatchAway,
+}
+
+impl Link {
+    pub(super) fn new(hub: &Arc<Hub>, peer: Incarnation, limits: &Limits, codec: CodecId) -> Arc<Self> {
+        /// Carriers and ask tables are told apart by numbers; these count from the other end.
+        static LAST: AtomicU32 = AtomicU32::new(u32::MAX);
+        let outbound = |lane| Arc::new(Outbound::new(lane, limits.queue_messages, limits.queue_bytes));
+        Arc::new_cyclic(|me| Self {
+            number: LAST.fetch_sub(1, Ordering::Relaxed),
+            peer,
+            hub: hub.clone(),
+            home: hub.clone(),
+            runtime: hub.runtime.clone(),
+            dialler: hub.dialler.clone(),
+            messages: outbound(Lane::Messages),
+            answers: outbound(Lane::Answers),
+            lost: AtomicBool::new(false),
+            codec: AtomicU8::new(codec.number()),
+            frame_max: AtomicUsize::new(limits.frame_max),
+            message_max: AtomicUsize::new(limits.message_max),
+            unacked_max: limits.unacked_max,
+            watches: Mutex::default(),
+            lookups: Mutex::default(),
+            last_lookup: AtomicU64::new(0),
+            me: me.clone(),
+        })
+    }
+
+    pub(super) fn peer(&self) -> &Incarnation {
+        &self.peer
+    }
+
+    pub(super) fn system(&self) -> &SystemHandle {
+        &self.hub.system
+    }
+
+    pub(super) fn exports(&self) -> &Arc<Exports> {
+        &self.hub.exports
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            frame_max: self.frame_max.load(Ordering::Relaxed),
+            message_max: self.message_max.load(Ordering::Relaxed),
+        }
+    }
+
+    #[inline]
+    fn started<'a>(&self, lane: &'a Arc<Outbound>) -> &'a Outbound {
+        if lane.begins() {
+            self.begin(lane.clone());
+        }
+        lane
+    }
+
+    #[cold]
+    fn begin(&self, lane: Arc<Outbound>) {
+        if let Some(me) = self.me.upgrade() {
+            drop(self.runtime.spawn(lane.run(me, self.me.clone())));
+        }
+    }
+
+    /// Says something that does not wait for room, on the lane of messages.
+    fn post(&self, frame: Frame<'_>) {
+        let put = |out: &mut Vec<u8>| put_own(out, frame);
+        if self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, put) == Err(Refused::Full) {
+            tracing::warn!(peer = %self.peer, "a peer reads nothing; what it should know is dropped");
+        }
+    }
+
+    /// Says something on the lane of answers.
+    fn post_answer(&self, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Unsent> {
+        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, put);
+        pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
+    }
+
+    /// Asks for the actor that is exposed at that path.
+    pub(super) async fn look_up(&self, path: &str, type_name: &str) -> Option<Result<u64, LookupError>> {
+        let request = self.last_lookup.fetch_add(1, Ordering::Relaxed) + 1;
+        let (tell, found) = oneshot::channel();
+        self.lookups().insert(request, tell);
+        let _forget = Forget { link: self, request };
+        if self.is_lost() {
+            return None;
+        }
+        self.post(Frame::LookUp { request, type_name, path });
+        found.await.ok()
+    }
+
+    /// The peer asks for an actor that is exposed here.
+    pub(super) fn look_up_for_peer(&self, request: u64, type_name: &str, path: &str) {
+        let found = self.exports().named(path, type_name);
+        let (outcome, target, text) = match &found {
+            Ok(target) => (codes::FOUND, *target, ""),
+            Err(LookupError::OtherMessages { takes, .. }) => (codes::OTHER_MESSAGES, 0, &**takes),
+            Err(_) => (codes::NOT_FOUND, 0, ""),
+        };
+        // A peer that reads no answers will time out by itself.
+        let _ = self.post_answer(|out| put_own(out, Frame::Found { request, outcome, target, text }));
+    }
+
+    /// The peer found the actor, or not.
+    pub(super) fn found(&self, request: u64, outcome: u8, target: u64, text: &str) {
+        let Some(asker) = self.lookups().remove(&request) else { return };
+        let found = match outcome {
+            codes::FOUND => Ok(target),
+            codes::OTHER_MESSAGES => Err(LookupError::OtherMessages {
+                path: String::new(),
+                takes: text.to_owned().into(),
+                wanted: "".into(),
+            }),
+            _ => Err(LookupError::NotFound { path: String::new() }),
+        };
+        let _ = asker.send(found);
+    }
+
+    /// The peer watches an actor here.
+    pub(super) fn watched_by_peer(&self, target: u64, watch: u64) {
+        let Some(export) = self.exports().find(target) else {
+            return self.post(Frame::Terminated { watch, reason: codes::of_stop_reason(None) });
+        };
+        let me = self.me.clone();
+        // Noted first: the actor may be gone at once.
+        self.watches().theirs.insert(watch, (target, 0));
+        let here = export.watch(Box::new(move |gone| {
+            let Some(link) = me.upgrade() else { return };
+            if link.watches().theirs.remove(&watch).is_some() {
+                link.post(Frame::Terminated { watch, reason: codes::of_stop_reason(gone.reason) });
+            }
+        }));
+        if let Some(kept) = self.watches().theirs.get_mut(&watch) {
+            kept.1 = here;
+        }
+    }
+
+    pub(super) fn unwatched_by_peer(&self, watch: u64) {
+        let kept = self.watches().theirs.remove(&watch);
+        if let Some((target, here)) = kept
+            && let Some(export) = self.exports().find(target)
+        {
+            export.unwatch(here);
+        }
+    }
+
+    /// An actor there that is watched from here is gone.
+    pub(super) fn terminated(&self, watch: u64, reason: Option<StopReason>) {
+        let ours = self.watches().ours.remove(&watch);
+        if let Some(ours) = ours {
+            (ours.watcher)(reason);
+        }
+    }
+
+    /// Nothing goes to that life of the peer any more, and nothing that was asked of it is answered.
+    pub(super) fn close(&self) {
+        if self.lost.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let waited = self.messages.close();
+        self.answers.close();
+        self.bury(waited);
+        remote::carrier_lost(self.system(), self.number);
+        self.lookups().clear();
+        let watches = std::mem::take(&mut *self.watches());
+        for (_, (target, here)) in watches.theirs {
+            if let Some(export) = self.exports().find(target) {
+                export.unwatch(here);
+            }
+        }
+        for (_, ours) in watches.ours {
+            (ours.watcher)(Some(StopReason::NodeLost));
+        }
+    }
+
+    fn bury(&self, messages: usize) {
+        for _ in 0..messages {
+            remote::bury(self.system(), || self.peer.to_string(), DeadLetterReason::NodeLost);
+        }
+    }
+
+    fn watches(&self) -> MutexGuard<'_, Watches> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lookups(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Result<u64, LookupError>>>> {
+        self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whoever looked something up waits no more.
+struct Forget<'a> {
+    link: &'a Link,
+    request: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.link.lookups().remove(&self.request);
+    }
+}
+
+/// Appends a message, in one frame or in parts.
+#[inline]
+fn put(out: &mut Vec<u8>, head: Head, codec: CodecId, body: &[u8], frame_max: usize) {
+    if body.len() + HEAD_MAX > frame_max {
+        return put_in_parts(out, head, codec, body, frame_max);
+    }
+    match head.ask {
+        None => put_tell(out, head.target, codec, body),
+        Some((ask, left)) => put_ask(out, head.target, ask, codec, Some(milliseconds(left)), body),
+    }
+}
+
+#[cold]
+fn put_in_parts(out: &mut Vec<u8>, head: Head, codec: CodecId, body: &[u8], frame_max: usize) {
+    let mut whole = Vec::with_capacity(body.len() + HEAD_MAX);
+    put(&mut whole, head, codec, body, usize::MAX);
+    put_chunks(out, &whole[4..], frame_max);
+}
+
+/// Appends a frame that we made ourselves.
+fn put_own(out: &mut Vec<u8>, frame: Frame<'_>) {
+    if let Err(error) = frame.put(out) {
+        tracing::error!(%error, "a frame of our own cannot be written");
+    }
+}
+
+fn milliseconds(left: Duration) -> u32 {
+    u32::try_from(left.as_millis()).unwrap_or(u32::MAX)
+}
+
+impl Carrier for Link {
+    fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn home(&self) -> &Arc<dyn Home> {
+        &self.home
+    }
+
+    fn uid(&self) -> u64 {
+        self.peer.uid.get()
+    }
+
+    fn address(&self) -> &str {
+        self.peer.address.as_str()
+    }
+
+    #[inline]
+    fn codec(&self) -> CodecId {
+        CodecId::from_number(self.codec.load(Ordering::Relaxed)).unwrap_or(CodecId::Postcard)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn try_send(&self, head: Head, body: &[u8]) -> Result<(), Unsent> {
+        let sizes = self.sizes();
+        if body.len() + HEAD_MAX > sizes.message_max {
+            return Err(Unsent::TooLarge { size: body.len(), max: sizes.message_max - HEAD_MAX });
+        }
+        let (lane, codec) = (self.started(&self.messages), self.codec());
+        let pushed = lane.queue.push(|out| put(out, head, codec, body, sizes.frame_max));
+        pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
+    }
+
+    fn send(
+        self: Arc<Self>,
+        head: Head,
+        body: Vec<u8>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>> {
+        let mut frame = Vec::with_capacity(body.len() + HEAD_MAX);
+        put(&mut frame, head, self.codec(), &body, self.sizes().frame_max);
+        let entering = self.started(&self.messages).queue.clone().enter(frame);
+        Box::pin(async move { entering.await.map_err(|_| Unsent::Lost) })
+    }
+
+    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {
+        let (sizes, codec) = (self.sizes(), self.codec());
+        if body.len() + HEAD_MAX > sizes.message_max {
+            return Err(Unsent::TooLarge { size: body.len(), max: sizes.message_max - HEAD_MAX });
+        }
+        self.post_answer(|out| {
+            if body.len() + HEAD_MAX <= sizes.frame_max {
+                return put_answer(out, ask, codec, body);
+            }
+            let mut whole = Vec::with_capacity(body.len() + HEAD_MAX);
+            put_answer(&mut whole, ask, codec, body);
+            put_chunks(out, &whole[4..], sizes.frame_max);
+        })
+    }
+
+    fn lose(&self, ask: u64, why: Lost) {
+        // A peer that reads no answers will time out by itself.
+        let _ = self.post_answer(|out| put_own(out, Frame::Lost { ask, why: codes::of_lost(why) }));
+    }
+
+    fn interrupt(&self, target: u64, what: Interruption) {
+        self.post(Frame::Interrupt { target, what: codes::of_interruption(what) });
+    }
+
+    fn watch(&self, target: u64, watch: u64, watcher: WatchAway) {
+        self.watches().ours.insert(watch, Ours { target, watcher });
+        if self.is_lost() {
+            return self.terminated(watch, Some(StopReason::NodeLost));
+        }
+        self.post(Frame::Watch { target, watch });
+    }
+
+    fn unwatch(&self, target: u64, watch: u64) {
+        if self.watches().ours.remove(&watch).is_some() {
+            self.post(Frame::Unwatch { target, watch });
+        }
+    }
+}
+
+impl Dial for Link {
+    fn dial(
+        &self,
+        lane: Lane,
+        session: u64,
+    ) -> Pin<Box<dyn Future<Output = Result<Connection, NoWay>> + Send + '_>> {
+        self.dialler.dial(&self.peer, lane, session)
+    }
+
+    fn unacked_max(&self) -> usize {
+        self.unacked_max
+    }
+}
+
+impl Owner for Link {
+    fn peer_is_gone(&self) {
+        self.hub.close(self.peer.uid);
+        self.close();
+    }
+
+    fn given_up(&self, messages: usize) {
+        if messages == 0 && self.is_lost() {
+            return;
+        }
+        self.bury(messages);
+        tracing::warn!(peer = %self.peer, messages, "a peer cannot be reached; what was on its way is lost");
+        remote::carrier_lost(self.system(), self.number);
+        if self.is_lost() {
+            return;
+        }
+        // The peer may have forgotten what is watched: it is told again in the session to come.
+        let watched: Vec<_> = self.watches().ours.iter().map(|(watch, ours)| (ours.target, *watch)).collect();
+        for (target, watch) in watched {
+            self.post(Frame::Watch { target, watch });
+        }
+    }
+
+    fn connected(&self, connection: &Connection) {
+        let frame_max = usize::try_from(connection.frame_max).unwrap_or(usize::MAX);
+        self.frame_max.fetch_min(frame_max, Ordering::Relaxed);
+        let message_max = usize::try_from(connection.message_max).unwrap_or(usize::MAX);
+        self.message_max.fetch_min(message_max, Ordering::Relaxed);
+        if !Codecs::from_mask(connection.codecs).contains(self.codec()) {
+            tracing::error!(peer = %self.peer, codec = %self.codec(), "a peer cannot read this codec: build it in there; postcard is used");
+            self.codec.store(CodecId::Postcard.number(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.peer)
+    }
+}

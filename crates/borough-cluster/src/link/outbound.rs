@@ -1,0 +1,359 @@
+//! One lane to a peer: what waits, and the task that dials, writes, and keeps what is not acknowledged.
+//!
+//! ```text
+//! Idle --something waits--> Dialling --connected--> Writing --nothing waits, all acknowledged--> Writing (parked)
+//!                            ^   |                     |
+//!                            |   | too long            | broken, or no acknowledgement for long
+//!                            |   v                     |
+//!                            | Given up: what waits    |
+//!                            | is lost, counted        |
+//!                            +-------------------------+  resumes where the peer says
+//! any --the peer's life is over, or ours--> Closed
+//! ```
+//!
+//! Promise: what was accepted arrives in order and once, as long as both lives last and the peer can be reached within
+//! [`PATIENCE`]; otherwise it is lost and counted, and nothing after it arrives before it.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use borough_wire::frame::{Frame, FrameBuffer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, split};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use super::Dial;
+use super::queue::{Queue, Refused};
+use super::unacked::Unacked;
+use crate::door::{Connection, Lane};
+use crate::transport::Stream;
+
+/// How long a peer may be out of reach before what waits for it is given up.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// A connection on which something is unacknowledged and nothing is heard for so long is broken.
+const ACK_SILENCE: Duration = Duration::from_secs(10);
+const RETRY_FIRST: Duration = Duration::from_millis(20);
+const RETRY_MAX: Duration = Duration::from_secs(1);
+/// With fewer bytes than this the writer lets others run first: they may have more to say.
+const LITTLE: usize = 8 * 1024;
+/// An acknowledgement is small.
+const ACK_FRAME_MAX: usize = 64;
+
+/// One lane to a peer.
+#[derive(Debug)]
+pub(super) struct Outbound {
+    pub(super) queue: Arc<Queue>,
+    pub(super) lane: Lane,
+    begun: AtomicBool,
+    closed: Notify,
+    is_closed: AtomicBool,
+}
+
+/// Whoever owns a lane is told what becomes of it.
+pub(super) trait Owner: Send + Sync {
+    /// That life of the peer is over.
+    fn peer_is_gone(&self);
+    /// The peer could not be reached for too long; so many messages are lost.
+    fn given_up(&self, messages: usize);
+    /// A connection was made: what the peer takes.
+    fn connected(&self, connection: &Connection);
+}
+
+/// Why dialling led to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoWay {
+    /// That life of the peer is over, or it is ourselves.
+    Gone,
+    /// Not now.
+    Later(String),
+}
+
+impl Outbound {
+    pub(super) fn new(lane: Lane, messages_max: usize, bytes_max: usize) -> Self {
+        Self {
+            queue: Arc::new(Queue::new(messages_max, bytes_max)),
+            lane,
+            begun: AtomicBool::new(false),
+            closed: Notify::new(),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// True for one caller: the one who has to start the writer.
+    #[inline]
+    pub(super) fn begins(&self) -> bool {
+        !self.begun.load(Ordering::Relaxed) && !self.begun.swap(true, Ordering::AcqRel)
+    }
+
+    /// Ends the lane; gives how many messages waited.
+    pub(super) fn close(&self) -> usize {
+        self.is_closed.store(true, Ordering::Release);
+        self.closed.notify_one();
+        self.queue.close()
+    }
+
+    /// The writer: to be spawned once.
+    pub(super) async fn run<O: Owner>(self: Arc<Self>, dial: Arc<dyn Dial>, owner: Weak<O>) {
+        let mut writer = Writer { lane: self.clone(), dial, unacked: Unacked::default(), session: 1 };
+        tokio::select! {
+            biased;
+            () = self.closed.notified() => {}
+            () = writer.run(&owner) => {}
+        }
+        let lost = writer.unacked.clear();
+        if let Some(owner) = owner.upgrade() {
+            owner.given_up(lost);
+        }
+    }
+}
+
+struct Writer {
+    lane: Arc<Outbound>,
+    dial: Arc<dyn Dial>,
+    unacked: Unacked,
+    session: u64,
+}
+
+impl Writer {
+    async fn run<O: Owner>(&mut self, owner_of: &Weak<O>) {
+        let mut failing = Failing::default();
+        while !self.lane.is_closed.load(Ordering::Acquire) {
+            if self.unacked.bytes() == 0 && !self.something_waits().await {
+                return;
+            }
+            match self.connect().await {
+                Connected::Yes(connection) => {
+                    let Some(owner) = owner_of.upgrade() else { return };
+                    owner.connected(&connection);
+                    drop(owner);
+                    match self.write(connection).await {
+                        Ended::SessionLost => self.give_up(owner_of),
+                        Ended::Broken { progress: true } => failing = Failing::default(),
+                        // A peer that takes connections and nothing else is as good as none.
+                        Ended::Broken { progress: false } => {
+                            if failing.is_over() {
+                                self.give_up(owner_of);
+                                failing = Failing::default();
+                            }
+                            failing.pause().await;
+                        }
+                    }
+                }
+                Connected::Gone => {
+                    if let Some(owner) = owner_of.upgrade() {
+                        owner.peer_is_gone();
+                    }
+                    return;
+                }
+                Connected::GivenUp => self.give_up(owner_of),
+            }
+        }
+    }
+
+    /// What was accepted is lost, and another session begins.
+    fn give_up<O: Owner>(&mut self, owner: &Weak<O>) {
+        let lost = self.unacked.clear() + self.lane.queue.clear();
+        self.session += 1;
+        if let Some(owner) = owner.upgrade() {
+            owner.given_up(lost);
+        }
+    }
+
+    /// Waits until something is to be sent; false if nothing ever will.
+    async fn something_waits(&mut self) -> bool {
+        let mut batch = self.unacked.empty();
+        let taken = poll_fn(|cx| self.lane.queue.poll_take(&mut batch, cx)).await;
+        self.unacked.keep(batch);
+        taken.is_ok()
+    }
+
+    async fn connect(&self) -> Connected {
+        let mut failing = Failing::default();
+        loop {
+            match timeout_at(failing.until(), self.dial.dial(self.lane.lane, self.session)).await {
+                Ok(Ok(connection)) => return Connected::Yes(connection),
+                Ok(Err(NoWay::Gone)) => return Connected::Gone,
+                Ok(Err(NoWay::Later(why))) => {
+                    tracing::debug!(lane = ?self.lane.lane, why, "cannot reach a peer, tries again");
+                }
+                Err(_) => return Connected::GivenUp,
+            }
+            if failing.is_over() {
+                return Connected::GivenUp;
+            }
+            failing.pause().await;
+        }
+    }
+
+    /// Writes until the connection breaks.
+    async fn write(&mut self, connection: Connection) -> Ended {
+        let Connection { stream, resume, .. } = connection;
+        let resumed = self.unacked.acknowledge(resume).and_then(|()| self.unacked.from(resume));
+        let Ok(again) = resumed else {
+            // What the peer has got and what not cannot be told: nothing may be sent twice.
+            tracing::warn!(lane = ?self.lane.lane, resume, "a peer has lost a session; a new one begins");
+            return Ended::SessionLost;
+        };
+        let (reader, mut writer) = split(stream);
+        let acks = Arc::new(Acks::new(resume));
+        let reading = AbortOnDrop(tokio::spawn(read_acks(reader, acks.clone())));
+        let write = async {
+            acks.written.store(self.unacked.end(), Ordering::Release);
+            if writer.write_all(&again).await.is_err() {
+                return;
+            }
+            drop(again);
+            loop {
+                let position = acks.position.load(Ordering::Acquire);
+                if self.unacked.acknowledge(position).is_err() {
+                    tracing::warn!(lane = ?self.lane.lane, "a peer acknowledged what was never sent");
+                    return;
+                }
+                if self.unacked.bytes() >= self.dial.unacked_max() {
+                    acks.changed.notified().await;
+                    continue;
+                }
+                if !self.take_batch(&acks).await {
+                    continue;
+                }
+                acks.written.store(self.unacked.end(), Ordering::Release);
+                if writer.write_all(self.unacked.last()).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = acks.broken.notified() => {}
+            () = write => {}
+        }
+        drop(reading);
+        Ended::Broken { progress: acks.position.load(Ordering::Acquire) > resume }
+    }
+
+    /// Takes the next batch; false if acknowledgements want to be looked at instead, or the lane is closed.
+    async fn take_batch(&mut self, acks: &Acks) -> bool {
+        let queue = self.lane.queue.clone();
+        if queue.bytes() < LITTLE {
+            tokio::task::yield_now().await;
+        }
+        let mut batch = self.unacked.empty();
+        let taken = tokio::select! {
+            biased;
+            taken = poll_fn(|cx| queue.poll_take(&mut batch, cx)) => taken,
+            () = acks.changed.notified(), if self.unacked.bytes() > 0 => return false,
+        };
+        match taken {
+            Ok(()) => {
+                self.unacked.keep(batch);
+                true
+            }
+            Err(Refused::Closed | Refused::Full) => std::future::pending().await,
+        }
+    }
+}
+
+/// How long it has been going wrong.
+struct Failing {
+    since: Instant,
+    pause: Duration,
+}
+
+impl Default for Failing {
+    fn default() -> Self {
+        Self { since: Instant::now(), pause: RETRY_FIRST }
+    }
+}
+
+impl Failing {
+    fn until(&self) -> Instant {
+        self.since + PATIENCE
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until()
+    }
+
+    async fn pause(&mut self) {
+        sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(RETRY_MAX);
+    }
+}
+
+enum Connected {
+    Yes(Connection),
+    Gone,
+    GivenUp,
+}
+
+/// How a connection ended.
+#[derive(PartialEq, Eq)]
+enum Ended {
+    /// The connection is of no use any more; whether anything was acknowledged on it.
+    Broken { progress: bool },
+    /// What the peer has got cannot be told.
+    SessionLost,
+}
+
+struct Acks {
+    /// Everything before it has arrived.
+    position: AtomicU64,
+    /// Everything before it was written, or is being written.
+    written: AtomicU64,
+    changed: Notify,
+    broken: Notify,
+}
+
+impl Acks {
+    fn new(position: u64) -> Self {
+        let (position, written) = (AtomicU64::new(position), AtomicU64::new(position));
+        Self { position, written, changed: Notify::new(), broken: Notify::new() }
+    }
+
+    fn are_owed(&self) -> bool {
+        self.position.load(Ordering::Acquire) < self.written.load(Ordering::Acquire)
+    }
+}
+
+/// Reads acknowledgements until the connection ends, breaks a rule, or is silent for too long.
+async fn read_acks(mut reader: ReadHalf<Box<dyn Stream>>, acks: Arc<Acks>) {
+    let mut buffer = FrameBuffer::new(ACK_FRAME_MAX);
+    let mut were_owed = false;
+    loop {
+        match timeout(ACK_SILENCE / 2, reader.read(buffer.spare())).await {
+            Ok(Ok(0) | Err(_)) => break,
+            Ok(Ok(read)) => {
+                buffer.filled(read);
+                were_owed = false;
+            }
+            Err(_) if acks.are_owed() && were_owed => break,
+            Err(_) => were_owed = acks.are_owed(),
+        }
+        if !take_acks(&mut buffer, &acks) {
+            break;
+        }
+        acks.changed.notify_one();
+    }
+    acks.broken.notify_one();
+}
+
+/// Takes what has come; false if it is something else than acknowledgements.
+fn take_acks(buffer: &mut FrameBuffer, acks: &Acks) -> bool {
+    loop {
+        match buffer.next() {
+            Ok(Some(Frame::Ack { position })) => drop(acks.position.fetch_max(position, Ordering::AcqRel)),
+            Ok(None) => return true,
+            Ok(Some(_)) | Err(_) => return false,
+        }
+    }
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

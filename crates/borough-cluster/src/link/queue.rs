@@ -1,0 +1,236 @@
+//! What waits to be written to a peer: frames, back to back, in one buffer.
+//!
+//! Promise: frames leave in the order they were accepted; while senders wait in line nobody overtakes them; a frame that was
+//! refused, or whose sender gave up in line, is never sent. At most the limits wait, and one frame beyond.
+//!
+//! ```text
+//! sender: push --room--> accepted
+//!              --full--> in line --the writer took what was there--> accepted
+//!                                --future dropped----------------> withdrawn
+//!                                --closed------------------------> refused
+//! writer: take --nothing--> parked --push--> woken
+//! ```
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    messages_max: usize,
+    bytes_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Batch,
+    line: VecDeque<InLine>,
+    last_ticket: u64,
+    /// Whose frames were thrown away while they stood in line, until they ask.
+    turned_away: Vec<u64>,
+    writer: Option<Waker>,
+    closed: bool,
+}
+
+/// Frames that are written together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) bytes: Vec<u8>,
+    pub(super) messages: usize,
+}
+
+#[derive(Debug)]
+struct InLine {
+    ticket: u64,
+    frame: Vec<u8>,
+    sender: Waker,
+}
+
+/// Why a frame did not enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    Full,
+    Closed,
+}
+
+impl Queue {
+    pub(super) fn new(messages_max: usize, bytes_max: usize) -> Self {
+        Self { state: Mutex::default(), messages_max, bytes_max }
+    }
+
+    /// Has `put` append a frame, if there is room.
+    #[inline]
+    pub(super) fn push(&self, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Refused::Closed);
+        }
+        if !self.has_room(&state.waiting) || !state.line.is_empty() {
+            return Err(Refused::Full);
+        }
+        Self::append(state, put);
+        Ok(())
+    }
+
+    /// Has `put` append a frame that cannot wait, up to `most` bytes.
+    pub(super) fn push_beyond(&self, most: usize, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+        let state = self.lock();
+        if state.closed {
+            return Err(Refused::Closed);
+        }
+        if state.waiting.bytes.len() >= most {
+            return Err(Refused::Full);
+        }
+        Self::append(state, put);
+        Ok(())
+    }
+
+    /// A sender that waits for room with this frame.
+    pub(super) fn enter(self: &Arc<Self>, frame: Vec<u8>) -> Enter {
+        Enter { queue: self.clone(), place: Place::Outside(frame) }
+    }
+
+    #[inline]
+    fn append(mut state: MutexGuard<'_, State>, put: impl FnOnce(&mut Vec<u8>)) {
+        put(&mut state.waiting.bytes);
+        state.waiting.messages += 1;
+        let writer = state.writer.take();
+        drop(state);
+        if let Some(writer) = writer {
+            writer.wake();
+        }
+    }
+
+    #[inline]
+    fn has_room(&self, waiting: &Batch) -> bool {
+        waiting.messages < self.messages_max && waiting.bytes.len() < self.bytes_max
+    }
+
+    /// Swaps what waits against the empty `batch`, and lets in those in line; parks the writer if there is nothing.
+    pub(super) fn poll_take(&self, batch: &mut Batch, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+        let mut state = self.lock();
+        if state.closed {
+            return Poll::Ready(Err(Refused::Closed));
+        }
+        if state.waiting.messages == 0 {
+            state.writer = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        mem::swap(&mut state.waiting, batch);
+        let mut admitted = Vec::new();
+        while self.has_room(&state.waiting)
+            && let Some(next) = state.line.pop_front()
+        {
+            state.waiting.bytes.extend_from_slice(&next.frame);
+            state.waiting.messages += 1;
+            admitted.push(next.sender);
+        }
+        drop(state);
+        admitted.into_iter().for_each(Waker::wake);
+        Poll::Ready(Ok(()))
+    }
+
+    /// How many bytes wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.lock().waiting.bytes.len()
+    }
+
+    /// Throws away what waits, and refuses those in line. Gives how many accepted messages are lost.
+    pub(super) fn clear(&self) -> usize {
+        let mut state = self.lock();
+        let waiting = mem::take(&mut state.waiting);
+        let line = mem::take(&mut state.line);
+        state.turned_away.extend(line.iter().map(|in_line| in_line.ticket));
+        drop(state);
+        line.into_iter().for_each(|in_line| in_line.sender.wake());
+        waiting.messages
+    }
+
+    /// Refuses everything from now on; gives how many messages waited.
+    pub(super) fn close(&self) -> usize {
+        let mut state = self.lock();
+        state.closed = true;
+        let lost = mem::take(&mut state.waiting).messages;
+        let line = mem::take(&mut state.line);
+        let writer = state.writer.take();
+        drop(state);
+        line.into_iter().for_each(|in_line| in_line.sender.wake());
+        writer.into_iter().for_each(Waker::wake);
+        lost
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether one who is in line no more was let in.
+    fn forgive(&mut self, ticket: u64) -> Result<(), Refused> {
+        let before = self.turned_away.len();
+        self.turned_away.retain(|other| *other != ticket);
+        if self.turned_away.len() == before { Ok(()) } else { Err(Refused::Closed) }
+    }
+}
+
+/// A sender that waits for room; ready once its frame is accepted, or never will be.
+#[derive(Debug)]
+pub(super) struct Enter {
+    queue: Arc<Queue>,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Outside(Vec<u8>),
+    InLine(u64),
+    Done,
+}
+
+impl Future for Enter {
+    type Output = Result<(), Refused>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { queue, place } = self.get_mut();
+        let mut state = queue.lock();
+        match mem::replace(place, Place::Done) {
+            _ if state.closed => Poll::Ready(Err(Refused::Closed)),
+            Place::Outside(frame) if queue.has_room(&state.waiting) && state.line.is_empty() => {
+                Queue::append(state, |out| out.extend_from_slice(&frame));
+                Poll::Ready(Ok(()))
+            }
+            Place::Outside(frame) => {
+                state.last_ticket += 1;
+                let ticket = state.last_ticket;
+                state.line.push_back(InLine { ticket, frame, sender: cx.waker().clone() });
+                *place = Place::InLine(ticket);
+                Poll::Pending
+            }
+            Place::InLine(ticket) => match state.line.iter_mut().find(|other| other.ticket == ticket) {
+                Some(in_line) => {
+                    in_line.sender.clone_from(cx.waker());
+                    *place = Place::InLine(ticket);
+                    Poll::Pending
+                }
+                None => Poll::Ready(state.forgive(ticket)),
+            },
+            Place::Done => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl Drop for Enter {
+    fn drop(&mut self) {
+        if let Place::InLine(ticket) = self.place {
+            let mut state = self.queue.lock();
+            state.line.retain(|in_line| in_line.ticket != ticket);
+            // Whether it was turned away matters to nobody now.
+            let _ = state.forgive(ticket);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What was written to a peer and not acknowledged: kept, so that a broken connection loses nothing.
+//!
+//! Positions count the bytes of a session. Promise: what is at or after the last acknowledged position can be had again, in
+//! order; what is before it is let go, and its buffer used again.
+
+use std::collections::VecDeque;
+
+use super::queue::Batch;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Unacked {
+    batches: VecDeque<Batch>,
+    /// The position of the first byte that is kept.
+    start: u64,
+    bytes: usize,
+    /// An empty buffer to be used again.
+    spare: Option<Vec<u8>>,
+}
+
+/// A buffer larger than this is not used again.
+const SPARE_MAX: usize = 1024 * 1024;
+
+/// A peer acknowledged, or wants to resume at, what was never sent or is kept no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutOfRange;
+
+impl Unacked {
+    /// Keeps a batch that is about to be written, after all before it.
+    pub(super) fn keep(&mut self, batch: Batch) {
+        self.bytes += batch.bytes.len();
+        self.batches.push_back(batch);
+    }
+
+    /// The batch that was kept last.
+    pub(super) fn last(&self) -> &[u8] {
+        self.batches.back().map_or(&[], |batch| &batch.bytes)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The position after the last byte that is kept.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.bytes as u64
+    }
+
+    /// Everything before `position` has arrived. Only whole batches are let go: it costs nothing to send a few bytes less.
+    pub(super) fn acknowledge(&mut self, position: u64) -> Result<(), OutOfRange> {
+        if position > self.end() {
+            return Err(OutOfRange);
+        }
+        while let Some(first) = self.batches.front()
+            && self.start + first.bytes.len() as u64 <= position
+        {
+            self.start += first.bytes.len() as u64;
+            self.bytes -= first.bytes.len();
+            if let Some(mut done) = self.batches.pop_front().map(|batch| batch.bytes)
+                && done.capacity() <= SPARE_MAX
+            {
+                done.clear();
+                self.spare = Some(done);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be sent again to a peer that has everything before `position`.
+    pub(super) fn from(&self, position: u64) -> Result<Vec<u8>, OutOfRange> {
+        let skip = position.checked_sub(self.start).ok_or(OutOfRange)?;
+        let skip = usize::try_from(skip).ok().filter(|skip| *skip <= self.bytes).ok_or(OutOfRange)?;
+        let all: Vec<u8> = self.batches.iter().flat_map(|batch| batch.bytes.iter().copied()).collect();
+        Ok(all.get(skip..).ok_or(OutOfRange)?.to_vec())
+    }
+
+    /// An empty batch, with a buffer that has served before if there is one.
+    pub(super) fn empty(&mut self) -> Batch {
+        Batch { bytes: self.spare.take().unwrap_or_default(), messages: 0 }
+    }
+
+    /// Lets everything go; a new session begins. Gives how many messages that were.
+    pub(super) fn clear(&mut self) -> usize {
+        let lost = self.batches.iter().map(|batch| batch.messages).sum();
+        *self = Self::default();
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(bytes: &[u8]) -> Batch {
+        Batch { bytes: bytes.to_vec(), messages: 1 }
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_can_be_had_again_from_any_position() {
+        let mut unacked = Unacked::default();
+        unacked.keep(batch(b"abc"));
+        unacked.keep(batch(b"defg"));
+        assert_eq!(unacked.from(0).as_deref(), Ok(&b"abcdefg"[..]));
+        assert_eq!(unacked.from(4).as_deref(), Ok(&b"efg"[..]));
+        assert_eq!(unacked.from(7).as_deref(), Ok(&b""[..]));
+        assert_eq!(unacked.from(8), Err(OutOfRange));
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_let_go_batch_by_batch() {
+        let mut unacked = Unacked::default();
+        unacked.keep(batch(b"abc"));
+        unacked.keep(batch(b"defg"));
+        assert_eq!(unacked.acknowledge(5), Ok(()));
+        assert_eq!((unacked.bytes(), unacked.from(2)), (4, Err(OutOfRange)));
+        assert_eq!(unacked.from(5).as_deref(), Ok(&b"fg"[..]));
+        assert_eq!(unacked.acknowledge(7), Ok(()));
+        assert_eq!(unacked.bytes(), 0);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_what_was_never_sent_is_refused() {
+        let mut unacked = Unacked::default();
+        unacked.keep(batch(b"abc"));
+        assert_eq!(unacked.acknowledge(4), Err(OutOfRange));
+        assert_eq!(unacked.bytes(), 3);
+    }
+}
