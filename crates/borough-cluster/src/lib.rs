@@ -9,3 +9,10 @@ mod myself;
 mod transport;
 
 pub use self::myself::Myself;
+pub use self::transport::tls::{Tls, TlsError};
+
+/// For tests and simulations of whole nodes; no part of the interface that is kept stable.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::transport::memory::{MemoryNetwork, MemoryTransport};
+}

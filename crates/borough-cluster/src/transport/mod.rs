@@ -2,6 +2,11 @@
 //!
 //! Promise: a stream carries bytes in order or ends with an error; it knows nothing of frames.
 
+pub(crate) mod host;
+pub(crate) mod memory;
+pub(crate) mod tcp;
+pub(crate) mod tls;
+
 use std::future::Future;
 use std::io;
 use std::pin::Pin;

@@ -1,0 +1,205 @@
+//! TCP: what nodes use, with TLS on top or without.
+//!
+//! Promise: small writes leave at once (`TCP_NODELAY`), and an error says which address it is about. Dead
+//! peers are found by heartbeats, so there is no keepalive.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use borough_protocol::incarnation::Address;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{Boxed, Listener, Stream, Transport};
+
+/// TCP without anything on top.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TcpTransport;
+
+impl Transport for TcpTransport {
+    fn bind(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Listener>>> {
+        let address = address.clone();
+        Box::pin(async move {
+            match TcpListener::bind(address.as_str()).await {
+                Ok(listener) => Ok(Box::new(TcpDoor { listener }) as Box<dyn Listener>),
+                Err(error) => Err(about("cannot listen at", &address, &error)),
+            }
+        })
+    }
+
+    fn dial(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Stream>>> {
+        let address = address.clone();
+        Box::pin(async move {
+            match TcpStream::connect(address.as_str()).await {
+                Ok(stream) => Ok(Box::new(TcpConnection::new(stream)?) as Box<dyn Stream>),
+                Err(error) => Err(about("cannot connect to", &address, &error)),
+            }
+        })
+    }
+
+    fn secure(&self, stream: Box<dyn Stream>) -> Boxed<'_, io::Result<Box<dyn Stream>>> {
+        Box::pin(async move { Ok(stream) })
+    }
+}
+
+fn about(what: &str, address: &Address, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} {address}: {error}"))
+}
+
+struct TcpDoor {
+    listener: TcpListener,
+}
+
+impl Listener for TcpDoor {
+    fn accept(&mut self) -> Boxed<'_, io::Result<(Box<dyn Stream>, String)>> {
+        Box::pin(async move {
+            let (stream, from) = self.listener.accept().await?;
+            Ok((Box::new(TcpConnection::new(stream)?) as Box<dyn Stream>, from.to_string()))
+        })
+    }
+
+    fn local_address(&self) -> io::Result<Address> {
+        Ok(Address::new(self.listener.local_addr()?.to_string()))
+    }
+}
+
+/// A TCP connection that can change its runtime.
+struct TcpConnection {
+    /// None after a move between runtimes failed.
+    stream: Option<TcpStream>,
+}
+
+impl TcpConnection {
+    fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: Some(stream) })
+    }
+
+    fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
+        self.stream.as_mut().map(Pin::new).ok_or_else(lost)
+    }
+}
+
+fn lost() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the connection was lost on its way to another runtime")
+}
+
+impl Stream for TcpConnection {
+    fn rehome(&mut self) -> io::Result<()> {
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(io::Error::other("a connection can only be moved to a runtime from inside of it"));
+        }
+        let plain = self.stream.take().ok_or_else(lost)?.into_std()?;
+        self.stream = Some(TcpStream::from_std(plain)?);
+        Ok(())
+    }
+
+    fn vouches_for(&self, _address: &Address) -> Option<bool> {
+        None
+    }
+}
+
+impl AsyncRead for TcpConnection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.stream()?.poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for TcpConnection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.stream()?.poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream()?.poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.as_ref().is_some_and(AsyncWrite::is_write_vectored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    async fn pair() -> (Box<dyn Stream>, Box<dyn Stream>) {
+        let mut listener = TcpTransport.bind(&Address::new("127.0.0.1:0")).await.unwrap();
+        let address = listener.local_address().unwrap();
+        let (dialled, accepted) = tokio::join!(TcpTransport.dial(&address), listener.accept());
+        (dialled.unwrap(), accepted.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn an_open_port_is_chosen_and_told() {
+        let listener = TcpTransport.bind(&Address::new("127.0.0.1:0")).await.unwrap();
+        let address = listener.local_address().unwrap();
+        assert!(address.as_str().starts_with("127.0.0.1:"));
+        assert!(!address.as_str().ends_with(":0"));
+    }
+
+    #[tokio::test]
+    async fn an_address_in_use_is_named_in_the_error() {
+        let listener = TcpTransport.bind(&Address::new("127.0.0.1:0")).await.unwrap();
+        let address = listener.local_address().unwrap();
+        let error = TcpTransport.bind(&address).await.err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        assert!(error.to_string().contains(address.as_str()), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_address_where_nobody_listens_is_named_in_the_error() {
+        let listener = TcpTransport.bind(&Address::new("127.0.0.1:0")).await.unwrap();
+        let address = listener.local_address().unwrap();
+        drop(listener);
+        let error = TcpTransport.dial(&address).await.err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        assert!(error.to_string().contains(address.as_str()), "{error}");
+    }
+
+    #[test]
+    fn a_connection_goes_on_in_another_runtime() {
+        let one = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (mut dialled, mut accepted) = one.block_on(pair());
+        let two = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        two.block_on(async {
+            dialled.rehome().unwrap();
+            accepted.rehome().unwrap();
+        });
+        // Had it stayed at home, nothing would ever wake it again.
+        drop(one);
+        two.block_on(async {
+            let mut read = [0; 5];
+            let (written, filled) = tokio::join!(dialled.write_all(b"hello"), accepted.read_exact(&mut read));
+            written.unwrap();
+            filled.unwrap();
+            assert_eq!(&read, b"hello");
+        });
+    }
+
+    #[test]
+    fn a_connection_cannot_be_moved_to_nowhere() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (mut dialled, _accepted) = runtime.block_on(pair());
+        assert!(dialled.rehome().is_err());
+    }
+}
