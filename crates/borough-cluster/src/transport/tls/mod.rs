@@ -4,10 +4,14 @@
 //! valid for the host it dialled; who accepts can ask whether it is valid for the address that the other
 //! claims, so that no node can pass for another.
 
+#[cfg(test)]
+pub(crate) mod authority;
 mod error;
 mod material;
 mod settings;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod wardrobe;
 
 use std::io;
@@ -98,6 +102,7 @@ fn is_about_certificates(alert: Alert) -> bool {
             | Alert::CertificateRequired
             | Alert::CertificateRevoked
             | Alert::CertificateUnknown
+            | Alert::DecryptError
             | Alert::NoCertificate
             | Alert::UnknownCA
             | Alert::UnsupportedCertificate
