@@ -3,6 +3,8 @@
 //! Nothing is decided here. A shell carries bytes, keeps time, and does what a machine says.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod chance;
+mod clock;
 mod door;
 mod link;
 mod myself;
