@@ -14,4 +14,5 @@
 mod bytes;
 pub mod codec;
 pub mod frame;
+pub mod handshake;
 pub mod limits;
