@@ -8,9 +8,14 @@ mod clock;
 mod door;
 mod link;
 mod myself;
+mod security;
 mod transport;
 
+pub use borough_wire::handshake::{Secret, SecretTooShort};
+
+pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::myself::Myself;
+pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::transport::tls::{Tls, TlsError};
 
 /// For tests and simulations of whole nodes; no part of the interface that is kept stable.

@@ -6,19 +6,75 @@
 //!     +----------+---------+--> refused: counted by reason, logged once
 //! ```
 
+mod accept;
+mod dial;
+mod listen;
+pub(crate) mod refusals;
+mod seat;
+pub(crate) mod seldom;
+#[cfg(test)]
+mod tests;
+mod waiting;
+mod words;
+
+use std::sync::Arc;
+
 use borough_protocol::incarnation::Incarnation;
+use borough_wire::codec::Codecs;
+pub(crate) use borough_wire::handshake::Lane;
+use borough_wire::handshake::{Identity, SPOKEN, Secret};
+use borough_wire::limits::Limits;
+use tokio::sync::Semaphore;
 
-use crate::transport::Stream;
+pub(crate) use self::dial::DialError;
+use self::refusals::{RefusalCounts, Refusals};
+use crate::chance::Chance;
+use crate::myself::Myself;
+use crate::transport::{Stream, Transport};
 
-/// What a connection is for. Each has a direction: only the one who dialled sends frames, the other acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Lane {
-    /// Heartbeats, gossip, the log, leases: what keeps a cluster together.
-    Control,
-    /// Messages to actors, and whatever must keep its order with them.
-    Messages,
-    /// Answers to asks. Apart, because a full mailbox must not hold them up.
-    Answers,
+/// The door of one node, for those who come and for the node when it goes to others.
+pub(crate) struct Door {
+    transport: Arc<dyn Transport>,
+    secret: Option<Secret>,
+    cluster: String,
+    myself: Myself,
+    limits: Limits,
+    chance: Chance,
+    refusals: Refusals,
+    /// One for each connection that may be kept of those that came in.
+    seats: Arc<Semaphore>,
+}
+
+impl Door {
+    /// A door through which nobody comes before [`listen`](Self::listen). The limits are checked ones.
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        secret: Option<Secret>,
+        cluster: String,
+        myself: Myself,
+        limits: Limits,
+        chance: Chance,
+    ) -> Self {
+        let seats = Arc::new(Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS)));
+        Self { transport, secret, cluster, myself, limits, chance, refusals: Refusals::default(), seats }
+    }
+
+    /// How many were not let in, by reason.
+    pub(crate) fn refusals(&self) -> RefusalCounts {
+        self.refusals.counts()
+    }
+
+    /// As which this node introduces itself now.
+    fn identity(&self) -> Identity {
+        let Incarnation { address, uid } = self.myself.incarnation();
+        Identity {
+            cluster: self.cluster.clone(),
+            address: address.as_str().to_owned(),
+            uid: uid.get(),
+            codecs: Codecs::built_in(),
+            versions: SPOKEN,
+        }
+    }
 }
 
 /// One who wants to come in, and has proved what it says.
