@@ -43,8 +43,9 @@ pub const CONTROL_QUEUE_MESSAGES: usize = 1024;
 /// How many bytes of control messages wait for a peer at most.
 pub const CONTROL_QUEUE_BYTES: usize = 8 * MIB;
 /// How many handshakes a node answers at once; the default of [`Limits::handshakes_at_once`]. With [`BEFORE_AUTHENTICATION`]
-/// and [`HANDSHAKE_TIME`] it bounds what strangers cost.
-pub const HANDSHAKES_AT_ONCE: usize = 64;
+/// and [`HANDSHAKE_TIME`] it bounds what strangers cost. When there are more, the oldest has to go: so many must come while an
+/// honest handshake takes its milliseconds before one of those suffers.
+pub const HANDSHAKES_AT_ONCE: usize = 1024;
 /// How many inbound connections a node keeps; the default of [`Limits::connections_max`].
 pub const CONNECTIONS_MAX: usize = 4096;
 /// How long a handshake may take, in time; the default of [`Limits::handshake_time`].
