@@ -6,6 +6,7 @@ use core::fmt;
 
 /// Where a node listens: `host:port`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Address(Arc<str>);
 
 impl Address {
@@ -36,7 +37,8 @@ impl fmt::Debug for Address {
 ///
 /// Everything that must not be mistaken between two lives is keyed by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uid(u64);
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Uid(#[cfg_attr(feature = "serde", serde(with = "crate::wire::uid"))] u64);
 
 impl Uid {
     /// The shared store, where it is the one voter. No node has this uid.
@@ -67,6 +69,7 @@ impl fmt::Debug for Uid {
 
 /// One life of one address.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Incarnation {
     /// Where it listens, or listened.
     pub address: Address,
@@ -88,6 +91,7 @@ impl fmt::Debug for Incarnation {
 
 /// What people call a node; it may outlive many incarnations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(Arc<str>);
 
 impl NodeId {
@@ -110,10 +114,12 @@ impl fmt::Display for NodeId {
 
 /// What a node says of itself when it joins; it never changes in one life.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facts {
     /// What people call it.
     pub id: NodeId,
     /// What it may be used for, sorted.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub roles: Arc<[String]>,
     /// The version of the user's program.
     pub app_version: Arc<str>,

@@ -30,5 +30,7 @@ pub mod time;
 pub mod vector_clock;
 pub mod version;
 pub mod voters;
+#[cfg(feature = "serde")]
+mod wire;
 
 pub use self::machine::{Effects, Machine};

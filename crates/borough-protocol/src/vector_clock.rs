@@ -3,6 +3,9 @@
 //! A clock that covers a change's dot belongs to a document in which that change has taken effect. So two nodes can
 //! tell from their clocks alone what the other lacks.
 
+#[cfg(feature = "serde")]
+mod wire;
+
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -10,6 +13,7 @@ use crate::incarnation::Uid;
 
 /// Who makes changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Author {
     /// The table's log. Its count is the index of the newest entry that has taken effect.
     Table,
@@ -19,6 +23,7 @@ pub enum Author {
 
 /// One change: the author's `count`-th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Dot {
     /// Who made it.
     pub author: Author,
@@ -28,8 +33,11 @@ pub struct Dot {
 
 /// How many changes of each author are known. An author without an entry has made none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "wire::Claim"))]
 pub struct VectorClock {
     // First, so that unequal clocks are told apart without walking the entries.
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     hash: u64,
     // Sorted by author, no count is 0.
     entries: Vec<(Author, u64)>,

@@ -4,6 +4,7 @@ use core::fmt;
 
 /// A term of office. Each voter votes once in a term, so no two coordinators ever share one.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Term(u64);
 
 impl Term {
@@ -29,6 +30,7 @@ impl fmt::Debug for Term {
 
 /// Where an entry stands in the log, and in whose term it was appended. Compared by term first, as logs are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Version {
     /// The term of the coordinator that appended it.
     pub term: Term,

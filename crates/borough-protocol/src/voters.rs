@@ -1,5 +1,8 @@
 //! Who votes, and what a quorum is. There is no other majority anywhere.
 
+#[cfg(feature = "serde")]
+mod wire;
+
 use alloc::collections::BTreeSet;
 
 use crate::incarnation::Uid;
@@ -7,6 +10,8 @@ use crate::version::Version;
 
 /// The voters' list, and while it changes also the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "wire::Claim"))]
 pub struct Voters {
     /// The version of the entry that last changed one of the lists: a renewal is good under this list alone.
     pub id: Version,

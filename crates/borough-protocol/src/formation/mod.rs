@@ -32,6 +32,7 @@ use crate::time::Timestamp;
 
 /// "Is there a cluster? If not, may I found it?"
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Knock {
     /// Who asks.
     pub me: Incarnation,
@@ -40,6 +41,7 @@ pub struct Knock {
     /// What must be the same on all nodes.
     pub settings: ClusterSettings,
     /// Where it looks for others, itself included, in its order.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub seeds: Arc<[Address]>,
     /// Its attempt to found a cluster; `None` if it has promised not to.
     pub attempt: Option<u32>,
@@ -47,6 +49,7 @@ pub struct Knock {
 
 /// "I am in no cluster", and whether the one who asked may found one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Vow {
     /// Where the one who answers listens.
     pub seed: Address,
@@ -58,6 +61,7 @@ pub struct Vow {
 
 /// "Yes, this one": what a node needs to take part.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Welcome {
     /// The table of the one who welcomes.
     pub table: Arc<Table>,

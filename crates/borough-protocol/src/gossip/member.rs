@@ -14,6 +14,7 @@ use crate::version::Version;
 /// ```
 /// A member ends with a tombstone, from any of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Status {
     /// Known to gossip, not to the table.
     Joining,
@@ -27,6 +28,7 @@ pub enum Status {
 
 /// The record of one member, the same wherever the same changes are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Member {
     /// Which node, in which life.
     pub incarnation: Incarnation,

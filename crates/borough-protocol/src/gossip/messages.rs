@@ -13,10 +13,12 @@ use crate::vector_clock::{Author, Dot, VectorClock};
 
 /// A message of gossip. Cheap to clone: what is large is shared.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "This is what I have": always of the same small size.
     Digest {
         /// Identifies the document.
+        #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
         version: u64,
         /// Identifies the set of those who have that version.
         seen: u32,
@@ -31,26 +33,34 @@ pub enum Message {
     /// "We have the same version, and these have it too."
     Seen {
         /// Identifies the document.
+        #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
         version: u64,
         /// Bit `i % 64` of word `i / 64` stands for the `i`-th member in the order of uids.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
         bits: Arc<[u64]>,
     },
 }
 
 /// The part of a document that another one lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Delta {
     /// Records of members, in the order of uids.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::wire::members"))]
     pub members: Vec<Arc<Member>>,
     /// Reports by observer, in the order of uids.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::wire::reports"))]
     pub reachability: Vec<(Uid, Arc<Report>)>,
     /// Who is gone, in the order of uids.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "super::wire::obituaries"))]
     pub tombstones: Vec<Obituary>,
     /// The changes that are known to the sender.
     pub clock: Arc<VectorClock>,
     /// The hash of all records of the sender.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
     pub content: u64,
     /// Those who have the sender's version, over the sender's members; laid out as in [`Message::Seen`].
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub seen: Arc<[u64]>,
     /// Whether it answers a delta: then no delta answers it, however different the documents still are.
     pub reply: bool,

@@ -29,6 +29,8 @@ mod settings;
 mod spread;
 mod tombstones;
 mod view;
+#[cfg(feature = "serde")]
+mod wire;
 
 #[cfg(test)]
 mod tests;

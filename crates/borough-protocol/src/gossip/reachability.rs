@@ -8,6 +8,7 @@ use crate::vector_clock::{Dot, mix};
 
 /// What one observer says of the others. A later report replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// The observer's change that wrote it.
     pub dot: Dot,

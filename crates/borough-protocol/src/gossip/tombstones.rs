@@ -10,6 +10,7 @@ use crate::vector_clock::Dot;
 
 /// How a member went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Gone {
     /// Removed by the table, without its doing.
     Down,
@@ -34,6 +35,7 @@ pub struct Tombstone {
 
 /// A tombstone on its way to another node: its age travels, as moments of one node mean nothing to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Obituary {
     /// Who is gone.
     pub uid: Uid,

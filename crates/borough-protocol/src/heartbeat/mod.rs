@@ -36,6 +36,7 @@ use crate::time::Timestamp;
 
 /// What nodes say to each other to stay trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// Are you there? From who watches.
     Beat {

@@ -21,6 +21,7 @@ const UNANSWERED_MAX: u64 = 3;
 
 /// A member asks a voter for its lease to go on. Sent to every voter.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Renew {
     /// The version of its admission; `None` while it has none, and only says that it is there.
     pub admission: Option<Version>,
@@ -45,6 +46,7 @@ impl Renew {
 
 /// What a voter says to a renewal.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Renewed {
     /// Which renewal is answered.
     pub seq: u64,
@@ -56,6 +58,7 @@ pub struct Renewed {
 
 /// Whether a voter counts for a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Verdict {
     /// It does.
     Acked,

@@ -21,12 +21,14 @@ use crate::voters::Voters;
 
 /// What stands at one place of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Entry<P> {
     /// The first entry of a term, or a change of who catches up: nothing to do but count it.
     Nothing,
     /// The voters' lists from here on.
     Voters {
         /// Those who vote.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::somebody"))]
         now: BTreeSet<Uid>,
         /// Those who are to vote; empty while no change is under way.
         next: BTreeSet<Uid>,

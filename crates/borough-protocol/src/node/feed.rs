@@ -13,9 +13,10 @@ pub type Placed = (Version, Entry<Change>);
 
 /// Committed entries for those who have no log.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Feed {
     /// These, in order.
-    Entries(Arc<[Placed]>),
+    Entries(#[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))] Arc<[Placed]>),
     /// All of it.
     Whole(Arc<Table>),
 }

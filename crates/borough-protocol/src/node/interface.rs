@@ -145,6 +145,7 @@ pub enum GaveUp {
 
 /// Of which cluster a node is. The greater of two foundings of one name lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Greeting {
     /// Whether it has members, and the one who greets has part in its life.
     pub lives: bool,
@@ -153,7 +154,17 @@ pub struct Greeting {
 }
 
 /// What nodes say to each other.
+///
+/// With the feature `serde` it can be written and read; on the wire it is written by postcard. There the ORDER of variants and
+/// fields is the format, here and in everything inside: a new variant goes to the end, a field is neither added, removed, moved nor
+/// retyped, and what must change so is a new variant or a new version of the protocol (see [`Versions`](crate::settings::Versions)).
+/// `tests/wire` has bytes of each variant that must be read, and written again, for ever.
+///
+/// What is read is well-formed: no uid is 0, lists that are sorted are, clocks count, tables are such as entries can make. Whether
+/// it is true is for the machines to judge. Whoever reads must see that no byte is left over, and bound the length of what is read:
+/// reading takes at most 64 times as much memory, and 64 KiB.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "Is there a cluster? If not, may I found it?"
     Knock(Arc<Knock>),
@@ -176,6 +187,7 @@ pub enum Message {
     Word {
         /// Which cluster they take part in; see [`Cluster::tag`]. One who knocked on a cluster may have joined another since: without the
         /// tag the two would mix.
+        #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
         cluster: u64,
         /// What is said.
         word: Word,
@@ -188,6 +200,7 @@ pub enum Message {
 
 /// What those who take part in a cluster say to each other: each variant is one module's messages, documented there.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(missing_docs, reason = "the module says it")]
 pub enum Word {
     Gossip(gossip::Message),
@@ -202,15 +215,18 @@ pub enum Word {
 
 /// Whom a voter has not heard for too long.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QuietReport {
     /// Which report of that voter this is: an older one that comes late or twice says nothing of now.
     pub seq: u64,
     /// Who.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub quiet: Arc<[Uid]>,
 }
 
 /// What a member asks of the coordinator, again and again until the table shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Report {
     /// It wants to leave.
     Leave,

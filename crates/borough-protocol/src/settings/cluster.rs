@@ -12,6 +12,7 @@ use super::{Refusal, Settings};
 
 /// The versions of the protocol that a node speaks, from `min` up to and including `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Versions {
     /// The oldest.
     pub min: u32,
@@ -41,8 +42,10 @@ pub type Row = (String, String);
 
 /// What must be the same on all nodes. A clone costs one count.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClusterSettings {
     versions: Versions,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     rows: Arc<[Row]>,
 }
 

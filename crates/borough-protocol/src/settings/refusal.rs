@@ -144,6 +144,7 @@ impl Unsafe {
 
 /// A node whose settings are not the cluster's. It did not join; nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[error("{setting} is {ours} here and {theirs} there; {}", self.remedy())]
 pub struct Refusal {
     /// The first setting that differs.

@@ -9,6 +9,7 @@ use crate::table::{Change, Cluster, Table};
 
 /// One transaction of a node with the store.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Ask {
     /// Which cluster is in it?
     Look,
@@ -39,6 +40,7 @@ pub enum Ask {
 
 /// What the store answers.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Answer {
     /// There is nothing in it.
     Empty,

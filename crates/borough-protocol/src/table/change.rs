@@ -6,6 +6,7 @@ use crate::incarnation::{Facts, Incarnation, Uid};
 
 /// One decision. Applying one that no longer fits changes nothing: everybody who applies it sees the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Change {
     /// The node is a member from here on; its age is the version of this entry.
     Admit(Arc<Admission>),
@@ -16,13 +17,14 @@ pub enum Change {
     /// The removed node's lease is over by any clock: what it owned may have new owners.
     Free(Uid),
     /// These lives ended so long ago that nothing of them can still arrive.
-    Forget(Arc<[Uid]>),
+    Forget(#[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))] Arc<[Uid]>),
     /// The whole cluster is shutting down: nobody is removed, nothing moves any more.
     Close,
 }
 
 /// Who is admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Admission {
     /// Which life of which address.
     pub incarnation: Incarnation,
@@ -32,6 +34,7 @@ pub struct Admission {
 
 /// Why a node is no member any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Removal {
     /// A quorum of the voters has not heard it.
     Quiet,

@@ -12,6 +12,8 @@
 mod change;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "serde")]
+mod wire;
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -27,8 +29,10 @@ use crate::voters::Voters;
 ///
 /// Compared by era, then by founder: of two foundings of one name the greater one lives on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cluster {
     /// A hash of the name that people gave it.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
     pub name: u64,
     /// Rises with every founding, also over a full restart.
     pub era: u32,
@@ -51,6 +55,7 @@ impl fmt::Debug for Cluster {
 
 /// What a member is to the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum State {
     /// It takes part.
     Active,
@@ -60,6 +65,7 @@ pub enum State {
 
 /// A member.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Member {
     /// The version of its admission: its age, and what its lease is bound to.
     pub admission: Version,
@@ -75,6 +81,7 @@ pub struct Member {
 
 /// A life that is over for the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Removed {
     /// The version of its removal.
     pub version: Version,
@@ -105,10 +112,13 @@ pub enum Applied {
 
 /// The table at one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "wire::Claim"))]
 pub struct Table {
     cluster: Cluster,
     version: Version,
     voters: Voters,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "wire::members"))]
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,

@@ -13,6 +13,11 @@ use crate::voters::Voters;
 
 /// A message between the logs of two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(deserialize = "P: serde::Deserialize<'de>, S: serde::Deserialize<'de>"))
+)]
 pub enum Message<P, S> {
     /// Would you vote for me in this term, my log ending there? Nothing changes by asking.
     PreVote {
@@ -51,6 +56,7 @@ pub enum Message<P, S> {
         /// The newest place the coordinator knows to be committed; it may lie beyond these entries.
         committed: u64,
         /// What stands there.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
         entries: Vec<Item<P>>,
     },
     /// My term, and where my log ends.
@@ -71,12 +77,14 @@ pub enum Message<P, S> {
 
 /// What stands at one place of the log, as it travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Item<P> {
     /// The first entry of a term.
     Term(Term),
     /// The lists from here on.
     Lists {
         /// Those who vote.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::somebody"))]
         now: BTreeSet<Uid>,
         /// Those who are to vote; empty while no change is under way.
         next: BTreeSet<Uid>,
@@ -89,6 +97,7 @@ pub enum Item<P> {
 
 /// A state in place of all entries up to a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot<S> {
     /// The coordinator's term.
     pub term: Term,

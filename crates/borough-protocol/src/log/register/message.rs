@@ -13,6 +13,7 @@ use crate::voters::Voters;
 
 /// One transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ask<P> {
     /// Which ask of this life it is; the same each time it is repeated.
     pub number: u64,
@@ -26,6 +27,8 @@ pub struct Ask<P> {
 
 /// A change that is made only if what it compares is so.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound(deserialize = "P: serde::Deserialize<'de>")))]
 pub enum Swap<P> {
     /// None: the asker only looks.
     None,
@@ -41,12 +44,14 @@ pub enum Swap<P> {
         /// Where the log must end.
         last: Version,
         /// What is to be added.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
         payloads: Arc<[P]>,
     },
 }
 
 /// What is there after the transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answer<P, S> {
     /// Which ask is answered.
     pub number: u64,
@@ -57,14 +62,23 @@ pub struct Answer<P, S> {
     /// What the asker lacks.
     pub news: News<P, S>,
     /// The newest renewal of each node that was asked for and is known.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub renewals: Vec<(Uid, u64)>,
 }
 
 /// What somebody lacks: all of it is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(deserialize = "P: serde::Deserialize<'de>, S: serde::Deserialize<'de>"))
+)]
 pub enum News<P, S> {
     /// The entries behind what it knows, in order.
-    Entries(Vec<(Version, Entry<P>)>),
+    Entries(
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
+        Vec<(Version, Entry<P>)>,
+    ),
     /// The state, because those entries are no longer there.
     Whole {
         /// The last entry the state stands for.
