@@ -4,11 +4,12 @@
 
 use crate::Options;
 use crate::busy::Clocks;
-use crate::programs::{BOROUGH, LIMITS, PEERS, Program};
+use crate::programs::{BOROUGH, PEERS, Program};
+use crate::report;
 use crate::row::{Verdict, rows};
 use crate::samples::Samples;
+use crate::suite::Suite;
 use crate::workloads::Workload;
-use crate::{goals, report};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,47 +26,48 @@ const MEMORY_QUICK: u64 = 50_000;
 /// A peer that is left out, and why.
 pub(crate) type Skipped = (&'static str, String);
 
-/// Measures local actors and writes `target/bench/local.json` and `.svg`.
-pub(crate) fn local(options: &Options) -> ExitCode {
+/// Measures a suite and writes `target/bench/<suite>.json` and `.svg`.
+pub(crate) fn run(suite: &Suite, options: &Options) -> ExitCode {
+    let workloads = match suite.chosen(&options.only) {
+        Ok(workloads) => workloads,
+        Err(reason) => return report::fail(&reason),
+    };
     let exe = match std::env::current_exe() {
         Ok(exe) => exe,
         Err(error) => return report::fail(&format!("this binary cannot find itself: {error}")),
     };
     // target/release/borough-bench
     let target = exe.ancestors().nth(2).map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
-    let (programs, skipped) = prepare(&exe, &target);
-    let samples = measure(options, &programs);
-    let rows = rows(&goals::LOCAL, &samples, !options.pinned);
+    let (programs, skipped) = prepare(suite, &exe, &target);
+    let samples = measure(options, &workloads, &programs);
+    let rows = rows(suite.goals, &samples, !options.pinned);
     report::print(options, &rows, &samples, &skipped);
-    let name = if options.pinned { "local-pinned" } else { "local" };
-    if let Err(error) = report::write(&target.join("bench"), name, &rows, &samples, &skipped) {
+    let name = format!("{}{}", suite.name, if options.pinned { "-pinned" } else { "" });
+    if let Err(error) = report::write(&target.join("bench"), &name, &rows, &samples, &skipped) {
         return report::fail(&format!("the report cannot be written: {error}"));
     }
     let missed = rows.iter().any(|row| matches!(row.verdict, Verdict::Missed | Verdict::Unmeasured(_)));
     if options.check && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn prepare(exe: &Path, target: &Path) -> (Vec<Program>, Vec<Skipped>) {
+fn prepare(suite: &Suite, exe: &Path, target: &Path) -> (Vec<Program>, Vec<Skipped>) {
     let mut programs = vec![Program::own(BOROUGH, exe)];
     let mut skipped = Vec::new();
-    for name in PEERS {
+    for &name in suite.peers {
         report::progress(&format!("building {name}"));
         match Program::build_peer(name, target) {
             Ok(program) => programs.push(program),
             Err(reason) => skipped.push((name, reason)),
         }
     }
-    programs.extend(LIMITS.map(|name| Program::own(name, exe)));
+    programs.extend(suite.limits.iter().map(|name| Program::own(name, exe)));
     (programs, skipped)
 }
 
-fn measure(options: &Options, programs: &[Program]) -> Samples {
-    let workloads =
-        Workload::ALL.into_iter().filter(|it| options.only.is_empty() || options.only.contains(it));
-    let workloads: Vec<_> = workloads.collect();
+fn measure(options: &Options, workloads: &[Workload], programs: &[Program]) -> Samples {
     let mut samples = Samples::default();
     let mut counts = BTreeMap::new();
-    for (workload, program) in cases(&workloads, programs) {
+    for (workload, program) in cases(workloads, programs) {
         report::progress(&format!("trial of {} under {}", program.name, workload.name()));
         match count(options, workload, program) {
             Ok(count) => _ = counts.insert((workload, program.name), count),
@@ -74,7 +76,7 @@ fn measure(options: &Options, programs: &[Program]) -> Samples {
     }
     let repeats = if options.quick { 1 } else { options.repeats };
     for repeat in 1..=repeats {
-        for (workload, program) in cases(&workloads, programs) {
+        for (workload, program) in cases(workloads, programs) {
             let Some(count) = counts.get(&(workload, program.name)) else { continue };
             // A program that has failed once has no figure any more, and may cost minutes each time.
             if samples.failed(workload, program.name) {

@@ -1,7 +1,8 @@
-//! Measures Borough beside its peers and the raw limits, in one run: `cargo run --release -p borough-bench -- local`.
+//! Measures Borough beside its peers and the raw limits, in one run: `cargo run --release -p borough-bench -- local`, or
+//! `remote` for two processes.
 //!
 //! Every measured program is a process of its own: a peer's is built from `bench/peers/`, ours and the raw limits are
-//! this binary again (`run <program> <workload> <count>`). What the workloads are and what is fair about them is in
+//! this binary again (`run <program> <workload> <count>`, `play <program> <role>`). What the workloads are and what is fair about them is in
 //! `bench/README.md`.
 
 mod borough;
@@ -17,11 +18,22 @@ mod busy;
 mod driver;
 mod goals;
 mod harness;
+mod pair;
 mod programs;
 mod raw;
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::print_stdout,
+    dead_code,
+    unused_imports,
+    reason = "counts stay far below 2^53, printing is how a measured program answers, and the peers use all of it"
+)]
+mod remote;
 mod report;
 mod row;
 mod samples;
+mod suite;
 mod workloads;
 
 use clap::{Args, Parser, Subcommand};
@@ -39,6 +51,8 @@ struct Cli {
 enum Command {
     /// Local actors: tells, asks, spawning, memory.
     Local(Options),
+    /// Two processes over loopback TCP: tells, asks.
+    Remote(Options),
     /// One measured run, as the harness starts it.
     #[command(hide = true)]
     Run {
@@ -46,6 +60,14 @@ enum Command {
         program: String,
         /// The workload and its count.
         job: Vec<String>,
+    },
+    /// One of the two processes of a measured run, as the harness starts it.
+    #[command(hide = true)]
+    Play {
+        /// `borough` or a raw limit.
+        program: String,
+        /// `server`, or `client` with the address, the workload and its count.
+        role: Vec<String>,
     },
 }
 
@@ -71,8 +93,10 @@ pub(crate) struct Options {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Local(options) => harness::local(&options),
+        Command::Local(options) => harness::run(&suite::LOCAL, &options),
+        Command::Remote(options) => harness::run(&suite::REMOTE, &options),
         Command::Run { program, job } => run(&program, driver::Job::from_args(job.into_iter())),
+        Command::Play { program, role } => play(&program, remote::Role::from_args(role.into_iter())),
     }
 }
 
@@ -81,4 +105,11 @@ fn run(program: &str, job: Option<driver::Job>) -> ExitCode {
         return borough::run(job);
     }
     raw::run(program, job).unwrap_or_else(|| driver::refuse("no such program"))
+}
+
+fn play(program: &str, role: Option<remote::Role>) -> ExitCode {
+    if program == programs::BOROUGH {
+        return driver::refuse("borough is not built for two processes yet");
+    }
+    raw::run_remote(program, role).unwrap_or_else(|| driver::refuse("no such program"))
 }

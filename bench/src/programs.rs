@@ -1,5 +1,6 @@
 //! The measured programs: which there are, how they are built, and how one is run as a process.
 
+use crate::pair;
 use crate::workloads::Workload;
 use serde_json::Value;
 use std::io::Read;
@@ -11,24 +12,44 @@ use std::time::{Duration, Instant};
 pub(crate) const BOROUGH: &str = "borough";
 /// The peers, each in a folder of its own under `bench/peers/`.
 pub(crate) const PEERS: [&str; 5] = ["xtra", "ractor", "coerce", "kameo", "actix"];
+/// The peers whose actors reach other processes.
+pub(crate) const REMOTE_PEERS: [&str; 1] = ["ractor_cluster"];
 /// The raw limits, which are this binary.
 pub(crate) const LIMITS: [&str; 4] = ["raw-batch", "raw-unbounded", "raw-bounded", "raw-task"];
+/// The raw limits between two processes.
+pub(crate) const REMOTE_LIMITS: [&str; 1] = ["raw-tcp"];
 
 const RUN_LIMIT: Duration = Duration::from_secs(180);
 const RUN_LOOK: Duration = Duration::from_millis(10);
+
+/// What a program is to the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Borough,
+    Peer,
+    Limit,
+}
+
+/// Every name there is, in the order of the reports.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Kind)> {
+    let peers = PEERS.into_iter().chain(REMOTE_PEERS).map(|name| (name, Kind::Peer));
+    let limits = LIMITS.into_iter().chain(REMOTE_LIMITS).map(|name| (name, Kind::Limit));
+    [(BOROUGH, Kind::Borough)].into_iter().chain(peers).chain(limits)
+}
 
 /// A program ready to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     file: PathBuf,
-    first_args: Vec<&'static str>,
+    /// Whether it is this binary, which has to be told which program to be.
+    own: bool,
 }
 
 impl Program {
     /// Ours or a raw limit.
     pub(crate) fn own(name: &'static str, file: &Path) -> Self {
-        Self { name, file: file.to_owned(), first_args: vec!["run", name] }
+        Self { name, file: file.to_owned(), own: true }
     }
 
     /// Builds a peer with the lock file it comes with; the error is the compiler's first.
@@ -47,7 +68,7 @@ impl Program {
             return Err(first_error(&String::from_utf8_lossy(&built.stderr)));
         }
         let file = target.join("release").join(format!("peer-{name}"));
-        Ok(Self { name, file, first_args: Vec::new() })
+        Ok(Self { name, file, own: false })
     }
 
     /// Whether the program has such a workload, and a purpose under it.
@@ -62,6 +83,19 @@ impl Program {
 
     /// Runs it once, alone; the figure, or why there is none.
     pub(crate) fn run(&self, workload: Workload, count: u64, pinned: bool) -> Result<f64, String> {
+        let count = count.to_string();
+        let job = [workload.name(), &count];
+        let line = if workload.is_remote() {
+            pair::run(|| self.command("play", pinned), job)?
+        } else {
+            let mut command = self.command("run", pinned);
+            finish(start(command.args(job))?)?
+        };
+        figure(&line, workload)
+    }
+
+    /// The program, to be given its arguments; our own binary does it by a command of this name.
+    fn command(&self, own: &str, pinned: bool) -> Command {
         let mut command = if pinned {
             let mut taskset = Command::new("taskset");
             taskset.args(["-c", "0"]).arg(&self.file);
@@ -69,19 +103,20 @@ impl Program {
         } else {
             Command::new(&self.file)
         };
-        command.args(&self.first_args).arg(workload.name()).arg(count.to_string());
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("does not start: {error}"))?;
-        figure(&finish(child)?, workload)
+        if self.own {
+            command.args([own, self.name]);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 }
 
+pub(crate) fn start(command: &mut Command) -> Result<Child, String> {
+    command.spawn().map_err(|error| format!("does not start: {error}"))
+}
+
 /// Waits for the one line; a program that hangs is ended.
-fn finish(mut child: Child) -> Result<String, String> {
+pub(crate) fn finish(mut child: Child) -> Result<String, String> {
     let limit = Instant::now() + RUN_LIMIT;
     let status = loop {
         match child.try_wait() {

@@ -34,7 +34,9 @@ impl Row {
         let borough = samples.spread(goal.workload, BOROUGH);
         let base = match goal.bound {
             Bound::TimesPeer(_) => peer.map(|(_, spread)| spread),
-            Bound::TimesLimit(_) | Bound::Value(_) => limit.map(|(_, spread)| spread),
+            Bound::TimesLimit(_) | Bound::ShareOfLimit(_) | Bound::Value(_) => {
+                limit.map(|(_, spread)| spread)
+            }
             Bound::TimesOwn(_, workload) => samples.spread(workload, BOROUGH),
         };
         let ratio = borough.zip(base).map(|(borough, base)| borough.median / base.median);
@@ -72,7 +74,7 @@ pub(crate) fn rows(goals: &[Goal], samples: &Samples, judged: bool) -> Vec<Row> 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::goals::LOCAL;
+    use crate::goals::{LOCAL, REMOTE};
     use crate::workloads::Workload;
 
     /// Samples of `tell1` in which Borough is `times` as fast as xtra.
@@ -126,6 +128,17 @@ pub(crate) mod tests {
             .find(|row| matches!(row.goal.bound, Bound::TimesOwn(..)));
         let own = own.unwrap();
         assert_eq!((own.ratio, own.verdict), (Some(0.45), Verdict::Missed));
+    }
+
+    #[test]
+    fn a_remote_tell_is_held_against_the_peer_and_against_the_raw_limit() {
+        let mut samples = Samples::default();
+        for (program, value) in [(BOROUGH, 5e6), ("ractor_cluster", 2.5e5), ("raw-tcp", 12.5e6)] {
+            samples.record(Workload::RemoteTell, program, Ok(value));
+        }
+        let rows = rows(&REMOTE, &samples, true);
+        assert_eq!((rows[0].ratio, &rows[0].verdict), (Some(20.0), &Verdict::Met));
+        assert_eq!((rows[1].ratio, &rows[1].verdict), (Some(0.4), &Verdict::Missed));
     }
 
     #[test]

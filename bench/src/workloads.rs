@@ -1,6 +1,6 @@
 //! The workloads as the harness sees them: their names, what their figures mean, and how much of each to run.
 
-/// One thing measured. What it does is in [`crate::driver`].
+/// One thing measured. What it does is in [`crate::driver`] and, between two processes, in [`crate::remote`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Workload {
     Tell1,
@@ -11,6 +11,9 @@ pub(crate) enum Workload {
     Ask1000,
     Spawn,
     Memory,
+    RemoteTell,
+    RemoteAsk1,
+    RemoteAsk1000,
 }
 
 /// Which of two figures is the better one.
@@ -21,7 +24,8 @@ pub(crate) enum Better {
 }
 
 impl Workload {
-    pub(crate) const ALL: [Self; 8] = [
+    /// Inside one process.
+    pub(crate) const LOCAL: [Self; 8] = [
         Self::Tell1,
         Self::Tell4,
         Self::Tell4Threads,
@@ -31,6 +35,8 @@ impl Workload {
         Self::Spawn,
         Self::Memory,
     ];
+    /// Between two.
+    pub(crate) const REMOTE: [Self; 3] = [Self::RemoteTell, Self::RemoteAsk1, Self::RemoteAsk1000];
 
     /// The name on the command line, in the JSON and to the measured programs.
     pub(crate) fn name(self) -> &'static str {
@@ -43,6 +49,9 @@ impl Workload {
             Self::Ask1000 => "ask1000",
             Self::Spawn => "spawn",
             Self::Memory => "memory",
+            Self::RemoteTell => "remote_tell",
+            Self::RemoteAsk1 => "remote_ask1",
+            Self::RemoteAsk1000 => "remote_ask1000",
         }
     }
 
@@ -57,17 +66,29 @@ impl Workload {
             Self::Ask1000 => "asks, 1000 at once",
             Self::Spawn => "spawn",
             Self::Memory => "memory per idle actor",
+            Self::RemoteTell => "remote tell",
+            Self::RemoteAsk1 => "remote ask, one at a time, p50",
+            Self::RemoteAsk1000 => "remote asks, 1000 at once",
         }
     }
 
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|workload| workload.name() == name);
-        found.ok_or_else(|| format!("one of {}", Self::ALL.map(Self::name).join(", ")))
+        let found = Self::all().find(|workload| workload.name() == name);
+        found.ok_or_else(|| format!("one of {}", Self::all().map(Self::name).collect::<Vec<_>>().join(", ")))
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        Self::LOCAL.into_iter().chain(Self::REMOTE)
+    }
+
+    /// Whether it takes two processes.
+    pub(crate) fn is_remote(self) -> bool {
+        Self::REMOTE.contains(&self)
     }
 
     pub(crate) fn better(self) -> Better {
         match self {
-            Self::Ask1 | Self::Memory => Better::Lower,
+            Self::Ask1 | Self::RemoteAsk1 | Self::Memory => Better::Lower,
             _ => Better::Higher,
         }
     }
@@ -75,7 +96,7 @@ impl Workload {
     /// The unit the measured programs must answer in.
     pub(crate) fn unit(self) -> &'static str {
         match self {
-            Self::Ask1 => "ns",
+            Self::Ask1 | Self::RemoteAsk1 => "ns",
             Self::Memory => "bytes",
             _ => "per_second",
         }
@@ -97,21 +118,25 @@ impl Workload {
         match self {
             Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => Some(200_000),
             Self::Ask1 => Some(5_000),
-            Self::Ask1000 => Some(100_000),
-            Self::Spawn => Some(20_000),
+            Self::Ask1000 | Self::RemoteTell => Some(100_000),
+            Self::Spawn | Self::RemoteAsk1000 => Some(20_000),
+            Self::RemoteAsk1 => Some(1_000),
             Self::Memory => None,
         }
     }
 
     /// The count that takes about `seconds`, given what the trial found.
     pub(crate) fn count(self, trial: f64, seconds: f64) -> u64 {
-        let rate = if self == Self::Ask1 { 1e9 / trial } else { trial };
+        let rate = if self.unit() == "ns" { 1e9 / trial } else { trial };
         let (least, most) = match self {
             // Below, start-up shows; above, an unbounded mailbox that falls behind eats the machine.
             Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => (200_000.0, 20_000_000.0),
             Self::Ask1 => (5_000.0, 5_000_000.0),
             Self::Ask1000 => (100_000.0, 5_000_000.0),
             Self::Spawn | Self::Memory => (20_000.0, 200_000.0),
+            Self::RemoteTell => (100_000.0, 20_000_000.0),
+            Self::RemoteAsk1 => (1_000.0, 1_000_000.0),
+            Self::RemoteAsk1000 => (20_000.0, 10_000_000.0),
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above zero")]
         let count = (rate * seconds).clamp(least, most) as u64;
@@ -125,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_name_is_read_back() {
-        for workload in Workload::ALL {
+        for workload in Workload::all() {
             assert_eq!(Workload::parse(workload.name()), Ok(workload));
         }
         assert!(Workload::parse("tell").unwrap_err().contains("tell4_threads"));
@@ -138,6 +163,7 @@ mod tests {
         assert_eq!(Workload::Tell1.count(1e3, 0.5), 200_000);
         // An ask of 500 ns is 2 million a second.
         assert_eq!(Workload::Ask1.count(500.0, 0.5), 1_000_000);
+        assert_eq!(Workload::RemoteAsk1.count(50_000.0, 0.5), 10_000);
     }
 
     #[test]

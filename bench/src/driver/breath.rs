@@ -15,7 +15,7 @@ pub(crate) struct Breath {
 
 impl Breath {
     /// For one sender, to one actor or to a thousand.
-    pub(super) const ALONE: Self = Self { mask: 4096 - 1 };
+    pub(crate) const ALONE: Self = Self { mask: 4096 - 1 };
     /// For four, of which two keep the workers busy.
     pub(super) const AMONG_FOUR: Self = Self { mask: 16 - 1 };
 

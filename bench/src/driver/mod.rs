@@ -11,7 +11,7 @@ mod population;
 mod tell;
 
 pub(crate) use breath::Breath;
-pub(crate) use figure::{Figure, Job, refuse, report};
+pub(crate) use figure::{Figure, Job, refuse, report, sum_below};
 pub(crate) use population::{all_started, resident_bytes, started};
 
 use std::future::Future;

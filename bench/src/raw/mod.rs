@@ -1,12 +1,14 @@
-//! The raw limits: what the same work costs with no actor library at all, a task and a queue.
+//! The raw limits: what the same work costs with no actor library at all: a task and a queue, or a stream.
 //!
 //! They keep no promise an actor keeps (no supervision, no dead letters, two of them no bound): a floor, not a rival.
 
 mod batch;
 mod channel;
 mod task;
+mod tcp;
 
 use crate::driver::{self, Job};
+use crate::remote::{self, Role};
 use std::process::ExitCode;
 use tokio::sync::oneshot;
 
@@ -19,6 +21,11 @@ pub(crate) fn run(name: &str, job: Option<Job>) -> Option<ExitCode> {
         "raw-task" => driver::on_two_workers(job, task::run),
         _ => return None,
     })
+}
+
+/// Plays one role of a raw limit between two processes; `None` if none has this name.
+pub(crate) fn run_remote(name: &str, role: Option<Role>) -> Option<ExitCode> {
+    (name == "raw-tcp").then(|| remote::run::<tcp::Tcp>(role))
 }
 
 /// What a raw task is told.

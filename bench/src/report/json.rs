@@ -2,7 +2,7 @@
 
 use super::table;
 use crate::harness::Skipped;
-use crate::programs::{BOROUGH, LIMITS, PEERS};
+use crate::programs;
 use crate::row::{Row, Verdict};
 use crate::samples::{Samples, Spread};
 use crate::workloads::Workload;
@@ -46,7 +46,7 @@ fn range(spread: Spread) -> [f64; 2] {
 /// Every run of every program under the workload, or why there is none.
 fn runs(workload: Workload, samples: &Samples) -> Value {
     let mut all = Map::new();
-    for program in [BOROUGH].into_iter().chain(PEERS).chain(LIMITS) {
+    for (program, _) in programs::all() {
         let runs = samples.runs(workload, program);
         match samples.failure(workload, program) {
             Some(reason) => _ = all.insert(program.to_owned(), json!({ "failed": reason })),
@@ -61,6 +61,7 @@ fn runs(workload: Workload, samples: &Samples) -> Value {
 mod tests {
     use super::*;
     use crate::goals::LOCAL;
+    use crate::programs::BOROUGH;
     use crate::row::{rows, tests::tell1};
 
     fn rendered(samples: &Samples, judged: bool) -> Value {

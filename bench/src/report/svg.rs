@@ -3,7 +3,7 @@
 //! Each group has its own scale. A bar more than [`CLIP`] times as long as the group's median one is cut, or nothing
 //! else in the group could be seen; its figure is written beside it all the same.
 
-use crate::programs::{BOROUGH, LIMITS, PEERS};
+use crate::programs::{self, Kind};
 use crate::samples::{Samples, Spread};
 use crate::workloads::{Better, Workload};
 use std::fmt::Write;
@@ -50,9 +50,15 @@ struct Bar {
 }
 
 fn bars(workload: Workload, samples: &Samples) -> Vec<Bar> {
-    let ours = [(BOROUGH, "borough")].into_iter();
-    let all = ours.chain(PEERS.map(|name| (name, "peer"))).chain(LIMITS.map(|name| (name, "limit")));
-    all.filter_map(|(name, class)| Some(Bar { name, class, spread: samples.spread(workload, name)? }))
+    let class = |kind| match kind {
+        Kind::Borough => "borough",
+        Kind::Peer => "peer",
+        Kind::Limit => "limit",
+    };
+    programs::all()
+        .filter_map(|(name, kind)| {
+            Some(Bar { name, class: class(kind), spread: samples.spread(workload, name)? })
+        })
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! The tables in the terminal: the goals, then every program.
 
 use crate::goals::{Bound, Goal};
-use crate::programs::{BOROUGH, LIMITS, PEERS};
+use crate::programs::{self, PEERS};
 use crate::row::{Row, Verdict};
 use crate::samples::{Samples, Spread};
 use crate::workloads::Workload;
@@ -38,7 +38,7 @@ pub(super) fn programs(samples: &Samples) -> String {
     let workloads = samples.workloads();
     let mut lines = vec![vec!["medians".to_owned()]];
     lines[0].extend(workloads.iter().map(|workload| workload.name().to_owned()));
-    for program in [BOROUGH].into_iter().chain(PEERS).chain(LIMITS) {
+    for (program, _) in programs::all() {
         let shown = |workload: &Workload| match samples.spread(*workload, program) {
             Some(spread) => workload.show(spread.median),
             None if samples.failed(*workload, program) => "failed".to_owned(),
@@ -67,6 +67,7 @@ pub(super) fn wish(goal: &Goal) -> String {
     match goal.bound {
         Bound::TimesPeer(_) => format!("at least {number} x {}", peers(goal.peers)),
         Bound::TimesLimit(_) => format!("at most {number} x raw limit"),
+        Bound::ShareOfLimit(_) => format!("at least {number} of raw limit"),
         Bound::TimesOwn(_, workload) => format!("at least {number} x own {}", workload.name()),
         Bound::Value(_) => format!("at most {}", goal.workload.show(number)),
     }
