@@ -9,11 +9,14 @@
 //! A life that was removed is never spoken to again: see [`Hub::close`].
 
 mod codes;
+mod dialler;
 mod inbound;
 mod link;
 mod outbound;
 mod queue;
 mod session;
+#[cfg(test)]
+mod tests;
 mod unacked;
 
 use std::collections::{HashMap, HashSet, VecDeque};

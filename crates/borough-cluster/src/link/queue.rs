@@ -41,6 +41,7 @@ struct State {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
+    /// How many messages to actors are among them.
     pub(super) messages: usize,
 }
 
@@ -66,18 +67,18 @@ impl Queue {
     /// Has `put` append a frame, if there is room.
     #[inline]
     pub(super) fn push(&self, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
-        let mut state = self.lock();
+        let state = self.lock();
         if state.closed {
             return Err(Refused::Closed);
         }
         if !self.has_room(&state.waiting) || !state.line.is_empty() {
             return Err(Refused::Full);
         }
-        Self::append(state, put);
+        Self::append(state, 1, put);
         Ok(())
     }
 
-    /// Has `put` append a frame that cannot wait, up to `most` bytes.
+    /// Has `put` append a frame that is no message to an actor and cannot wait, up to `most` bytes.
     pub(super) fn push_beyond(&self, most: usize, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
         let state = self.lock();
         if state.closed {
@@ -86,7 +87,7 @@ impl Queue {
         if state.waiting.bytes.len() >= most {
             return Err(Refused::Full);
         }
-        Self::append(state, put);
+        Self::append(state, 0, put);
         Ok(())
     }
 
@@ -96,9 +97,9 @@ impl Queue {
     }
 
     #[inline]
-    fn append(mut state: MutexGuard<'_, State>, put: impl FnOnce(&mut Vec<u8>)) {
+    fn append(mut state: MutexGuard<'_, State>, messages: usize, put: impl FnOnce(&mut Vec<u8>)) {
         put(&mut state.waiting.bytes);
-        state.waiting.messages += 1;
+        state.waiting.messages += messages;
         let writer = state.writer.take();
         drop(state);
         if let Some(writer) = writer {
@@ -117,7 +118,7 @@ impl Queue {
         if state.closed {
             return Poll::Ready(Err(Refused::Closed));
         }
-        if state.waiting.messages == 0 {
+        if state.waiting.bytes.is_empty() {
             state.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -201,7 +202,7 @@ impl Future for Enter {
         match mem::replace(place, Place::Done) {
             _ if state.closed => Poll::Ready(Err(Refused::Closed)),
             Place::Outside(frame) if queue.has_room(&state.waiting) && state.line.is_empty() => {
-                Queue::append(state, |out| out.extend_from_slice(&frame));
+                Queue::append(state, 1, |out| out.extend_from_slice(&frame));
                 Poll::Ready(Ok(()))
             }
             Place::Outside(frame) => {
