@@ -50,3 +50,24 @@ impl Pair for Tcp {
         Client::new(Frames::new(TcpStream::connect(server).await.expect("the server listens")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Breath;
+    use crate::remote::Link;
+
+    #[test]
+    fn what_is_told_and_asked_over_the_stream_arrives_in_order() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.unwrap().block_on(async {
+            let mut client = Tcp::connect(Tcp::serve().await).await;
+            // Some batches, the last one not full.
+            client.flood(3001, Breath::ALONE).await;
+            assert_eq!(client.total().await, Total { count: 3001, wrong: 0 });
+            assert_eq!(client.ask(7).await, 7);
+            assert_eq!(client.ask_many(2500).await, 2500 * 2499 / 2);
+            assert_eq!(client.total().await, Total { count: 3001 + 1 + 2500, wrong: 0 });
+        });
+    }
+}
