@@ -102,8 +102,7 @@ impl Door {
     ) -> Result<Proven, Broken> {
         let mut acceptor = Acceptor::new(self.identity(), self.secret.clone(), self.chance.nonce())?;
         loop {
-            let message = hear(stream).await?;
-            *was_heard = true;
+            let message = hear(stream, was_heard).await?;
             if let Some(proven) = acceptor.step(&message, out)? {
                 return Ok(proven);
             }

@@ -134,8 +134,16 @@ impl Door {
         let (ours, secret) = (self.identity(), self.secret.clone());
         let mut dialer = Dialer::new(ours, call, secret, self.chance.nonce(), &mut out)?;
         loop {
-            say(stream, &mut out).await?;
-            let message = hear(stream).await?;
+            let said = say(stream, &mut out).await;
+            let message = match (hear(stream, &mut false).await, said) {
+                (Ok(message), _) => message,
+                // It may have closed before it was spoken to, and have said why.
+                (Err(Broken::Io(why)), Err(_)) if why.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(why.into());
+                }
+                (Err(_), Err(error)) => return Err(error.into()),
+                (Err(broken), Ok(())) => return Err(broken),
+            };
             if let Some(link) = dialer.step(&message, &mut out)? {
                 return Ok(link);
             }

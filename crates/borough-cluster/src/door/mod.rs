@@ -27,7 +27,8 @@ use borough_wire::limits::Limits;
 use tokio::sync::Semaphore;
 
 pub(crate) use self::dial::DialError;
-use self::refusals::{RefusalCounts, Refusals};
+pub(crate) use self::refusals::RefusalCounts;
+use self::refusals::Refusals;
 use crate::chance::Chance;
 use crate::myself::Myself;
 use crate::transport::{Stream, Transport};

@@ -29,8 +29,8 @@ impl From<HandshakeError> for Broken {
     }
 }
 
-/// Reads one whole message, and not a byte of what follows it.
-pub(super) async fn hear(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Broken> {
+/// Reads one whole message, and not a byte of what follows it. Notes whether anything came at all.
+pub(super) async fn hear(stream: &mut Box<dyn Stream>, was_heard: &mut bool) -> Result<Vec<u8>, Broken> {
     let mut message = Vec::new();
     loop {
         let more = missing(&message)?;
@@ -42,6 +42,7 @@ pub(super) async fn hear(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Broken
         if read == 0 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
+        *was_heard = true;
     }
 }
 
