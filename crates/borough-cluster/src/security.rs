@@ -211,4 +211,49 @@ mod tests {
             assert!(matches!(check_advertised(&Address::new(address)), Err(SecurityError::NoAddress { .. })));
         }
     }
+
+    /// Whether two secrets are the same, as far as a handshake shows.
+    fn proves(secret: Secret, text: &str) -> bool {
+        use borough_wire::handshake::{Acceptor, Call, Dialer, Identity, Lane, SPOKEN};
+        let identity = |uid| Identity {
+            cluster: "shop".to_owned(),
+            address: "a:1".to_owned(),
+            uid,
+            codecs: borough_wire::codec::Codecs::built_in(),
+            versions: SPOKEN,
+        };
+        let (mut hello, mut challenge, mut proof) = (Vec::new(), Vec::new(), Vec::new());
+        let call = Call { lane: Lane::Control, session: 0, expected: None };
+        let mut dialer = Dialer::new(identity(1), call, Some(secret), [1; 32], &mut hello).unwrap();
+        let known = Some(Secret::new(text).unwrap());
+        let mut acceptor = Acceptor::new(identity(2), known, [2; 32]).unwrap();
+        acceptor.step(&hello, &mut challenge).unwrap();
+        dialer.step(&challenge, &mut proof).unwrap();
+        acceptor.step(&proof, &mut Vec::new()).is_ok()
+    }
+
+    #[test]
+    fn a_secret_in_a_file_is_read_without_its_line_break() {
+        let path = env::temp_dir().join(format!("borough-secret-{}", std::process::id()));
+        fs::write(&path, "0123456789abcdef\r\n").unwrap();
+        let secret = secret_from_file(&path).unwrap();
+        assert!(!proves(secret.clone(), "0123456789abcdef\r\n"));
+        assert!(proves(secret, "0123456789abcdef"));
+        fs::write(&path, "0123456789abcde\n").unwrap();
+        let error = secret_from_file(&path).unwrap_err();
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+        assert!(matches!(error, SecretError::TooShort { .. }), "{error}");
+        fs::remove_file(&path).unwrap();
+        let error = secret_from_file(&path).unwrap_err();
+        assert!(matches!(error, SecretError::Unreadable { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_secret_in_the_environment_is_read_by_its_name() {
+        // Cargo sets this one, and it is long enough.
+        let text = env::var("CARGO_MANIFEST_DIR").unwrap();
+        assert!(proves(secret_from_env("CARGO_MANIFEST_DIR").unwrap(), &text));
+        let error = secret_from_env("BOROUGH_SECRET_OF_NOBODY").unwrap_err();
+        assert!(error.to_string().contains("BOROUGH_SECRET_OF_NOBODY"), "{error}");
+    }
 }

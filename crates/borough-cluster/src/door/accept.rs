@@ -85,8 +85,8 @@ impl Door {
                     stream: Box::new(Seated { stream, _seat: seat }),
                 })
             }
-            Err((turned, reason)) => {
-                Words::from(reason).put(&mut out);
+            Err((turned, words)) => {
+                words.put(&mut out);
                 drop(say(&mut stream, &mut out).await);
                 Err(turned)
             }
@@ -116,24 +116,29 @@ impl Door {
         proven: &Proven,
         stream: &dyn Stream,
         doorman: &dyn Doorman,
-    ) -> Result<(Guest, u64, OwnedSemaphorePermit), (Turned, Reason)> {
+    ) -> Result<(Guest, u64, OwnedSemaphorePermit), (Turned, Words)> {
         let peer = proven.peer();
         let Some(who) = incarnation(&peer.address, peer.uid) else {
             let detail = "no node can be called so".to_owned();
-            return Err((Turned { why: Refusal::Malformed, detail }, Reason::Malformed));
+            return Err((Turned { why: Refusal::Malformed, detail }, Reason::Malformed.into()));
         };
         if stream.vouches_for(&who.address) == Some(false) {
             let detail = format!("it says that it is at {}", who.address.as_str().escape_debug());
-            return Err((Turned { why: Refusal::AddressNotCertified, detail }, Reason::NotAuthenticated));
+            let words = Words {
+                reason: Reason::NotAuthenticated,
+                what: "the dialer's certificate is not valid for the address that it advertises".to_owned(),
+                remedy: "issue it for that host, or advertise the host that it is for".to_owned(),
+            };
+            return Err((Turned { why: Refusal::AddressNotCertified, detail }, words));
         }
         let Ok(seat) = self.seats.clone().try_acquire_owned() else {
-            return Err((Turned::new(Refusal::TooMany), Reason::TooMany));
+            return Err((Turned::new(Refusal::TooMany), Reason::TooMany.into()));
         };
         let guest = Guest { who, lane: peer.lane, session: peer.session };
         match doorman.admit(&guest) {
             Ok(resume) => Ok((guest, resume, seat)),
-            Err(NotAdmitted::Removed) => Err((Turned::new(Refusal::Removed), Reason::Removed)),
-            Err(NotAdmitted::TooMany) => Err((Turned::new(Refusal::TooMany), Reason::TooMany)),
+            Err(NotAdmitted::Removed) => Err((Turned::new(Refusal::Removed), Reason::Removed.into())),
+            Err(NotAdmitted::TooMany) => Err((Turned::new(Refusal::TooMany), Reason::TooMany.into())),
         }
     }
 }

@@ -46,13 +46,13 @@ pub(crate) enum DialError {
         /// What TLS says.
         source: io::Error,
     },
-    /// Whoever is there does not know the secret, or says that this node does not.
-    #[error(
-        "{address} and this node have not proved the same secret to each other: set the same on all nodes, or none"
-    )]
+    /// One of the two has not proved to the other that it may be there.
+    #[error("{address} and this node do not know each other: {why}")]
     NotAuthenticated {
         /// Where.
         address: Address,
+        /// What was not proved, and what to do.
+        why: String,
     },
     /// No version of the protocol is spoken by both.
     #[error("{address} speaks version {theirs} and this node {ours}: upgrade one version at a time")]
@@ -169,11 +169,11 @@ fn by(to: &Address, broken: Broken) -> DialError {
     let why = error.to_string();
     match error {
         HandshakeError::Myself => DialError::Myself { address },
-        HandshakeError::NotAuthenticated => DialError::NotAuthenticated { address },
+        HandshakeError::NotAuthenticated => DialError::NotAuthenticated { address, why },
         HandshakeError::Versions { ours, theirs } => DialError::Versions { address, ours, theirs },
         HandshakeError::NotMe { .. } => DialError::Refused { address, reason: Reason::NotMe, why },
         HandshakeError::Refused(refusal) => match refusal.reason {
-            Reason::NotAuthenticated => DialError::NotAuthenticated { address },
+            Reason::NotAuthenticated => DialError::NotAuthenticated { address, why: refusal.to_string() },
             reason => DialError::Refused { address, reason, why: refusal.to_string() },
         },
         HandshakeError::OurText { .. } | HandshakeError::OurUid => DialError::Unspeakable(error),

@@ -35,9 +35,15 @@ impl Door {
                         self.note_crowded_out(waiting.add(from, handshake));
                     }
                     Err(error) => {
-                        // Who waits holds what is short: most likely file descriptors.
-                        self.note_crowded_out(waiting.end_oldest());
-                        pause.begin(&error);
+                        pause.note(&error);
+                        // Who waits holds what is short, most likely file descriptors. If nobody does, only time helps.
+                        match waiting.end_oldest() {
+                            Some(from) => {
+                                self.note_crowded_out(Some(from));
+                                tokio::task::yield_now().await;
+                            }
+                            None => pause.begin(),
+                        }
                     }
                 },
             }
@@ -68,9 +74,12 @@ impl Pause {
         listener.accept().await
     }
 
-    fn begin(&mut self, error: &io::Error) {
+    fn begin(&mut self) {
         self.length = (self.length * 2).clamp(PAUSE_MIN, PAUSE_MAX);
         self.until = Some(Instant::now() + self.length);
+    }
+
+    fn note(&self, error: &io::Error) {
         if let Some(left_out) = self.log.happened() {
             tracing::warn!(%error, left_out, "cannot accept connections, trying again");
         }

@@ -29,6 +29,7 @@ async fn another_secret_opens_nothing() {
     let acceptor = with_secret(&network, B, 2, "0123456789abcdeF");
     let error = fail(dialer, acceptor, Refusal::NotAuthenticated).await;
     assert!(matches!(error, DialError::NotAuthenticated { .. }), "{error}");
+    assert!(error.to_string().contains("secret"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,6 +94,7 @@ async fn a_node_cannot_take_the_address_of_another() {
     let acceptor = with_tls(&network, B, 2, &authority.tls("b.test"));
     let error = fail(dialer, acceptor, Refusal::AddressNotCertified).await;
     assert!(matches!(error, DialError::NotAuthenticated { .. }), "{error}");
+    assert!(error.to_string().contains("certificate"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

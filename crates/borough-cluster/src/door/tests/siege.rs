@@ -102,3 +102,48 @@ async fn a_listener_that_fails_is_tried_again_more_and_more_seldom() {
     assert!(pauses.iter().zip(grows).all(|(pause, least)| (least..=least + 2).contains(pause)), "{pauses:?}");
     assert!(start.elapsed() < Duration::from_secs(8));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_fails_takes_from_those_who_wait_first() {
+    let network = MemoryNetwork::new(1);
+    let maker = Maker::on(&network, B, 2);
+    let below = maker.transport.bind(&Address::new(B)).await.unwrap();
+    let (entered, _kept) = mpsc::unbounded_channel();
+    let door = maker.door();
+    let failing = Scarce { below, free: Arc::new(Semaphore::new(3)) };
+    let task =
+        tokio::spawn(door.clone().listen(Box::new(failing), Arc::new(Porter { resume: Ok(0), entered })));
+    let mut silent = Vec::new();
+    for _ in 0..10 {
+        silent.push(stranger(&network, &Address::new(B)).await);
+    }
+    let start = Instant::now();
+    let dialer = Maker::on(&network, A, 1).door();
+    dialer.dial(&Address::new(B), None, Lane::Control, 0).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    // Eleven came, and this listener always wants a place for the next: two stay.
+    assert_eq!(door.refusals().of(Refusal::CrowdedOut), 9);
+    task.abort();
+}
+
+/// Has room for few connections at once, like a process with few file descriptors.
+struct Scarce {
+    below: Box<dyn Listener>,
+    free: Arc<Semaphore>,
+}
+
+impl Listener for Scarce {
+    fn accept(&mut self) -> Boxed<'_, io::Result<(Box<dyn Stream>, String)>> {
+        Box::pin(async move {
+            let Ok(seat) = self.free.clone().try_acquire_owned() else {
+                return Err(io::Error::other("too many open files"));
+            };
+            let (stream, from) = self.below.accept().await?;
+            Ok((Box::new(seat::Seated { stream, _seat: seat }) as Box<dyn Stream>, from))
+        })
+    }
+
+    fn local_address(&self) -> io::Result<Address> {
+        self.below.local_address()
+    }
+}
