@@ -1,0 +1,13 @@
+//! Who is there: what a node knows of its cluster, as snapshots that never change, pushed to whoever listens.
+//!
+//! Promise: whoever listens has the newest snapshot in the end. One who is slow misses what was between, never the last.
+
+mod handle;
+mod publisher;
+mod snapshot;
+mod subscription;
+mod survey;
+
+pub use self::handle::{Ended, Topology};
+pub(crate) use self::publisher::Publisher;
+pub use self::snapshot::{Member, MemberState, Standing, TopologySnapshot};
