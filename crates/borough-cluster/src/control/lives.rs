@@ -1,0 +1,202 @@
+//! The lives of a node, one after the other.
+//!
+//! ```text
+//!    +------------------ gave up: a new uid, after a pause <-------------------+
+//!    v                                                                         |
+//! asks its discovery --seeds--> the machine, driven until its life ends -------+--> left, closed, refused: nothing more
+//! ```
+//! Promise: lives do not mix. Every connection of a life is closed before the next begins, and the next has another uid.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use borough_protocol::Effects;
+use borough_protocol::incarnation::{Address, Facts};
+use borough_protocol::node::{Command, End, Input, Node, Start};
+use borough_protocol::settings::Checked;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::backoff::Backoff;
+use super::driver::{Driver, Inputs};
+use super::gate::Guests;
+use super::hands::Hands;
+use super::outbound::Means;
+use super::peers::Peers;
+use crate::discovery::Discovery;
+use crate::link::Links;
+use crate::myself::Myself;
+use crate::topology::{Publisher, Standing, TopologySnapshot};
+
+/// How many members of its last life a node looks for besides the seeds.
+const REMEMBERED: usize = 32;
+
+/// A discovery is asked so many times less often than a peer is dialled: from 250 ms up to 5 s.
+const SLOWLY: u32 = 5;
+
+/// What all lives of a node have in common.
+pub(crate) struct Plan {
+    /// What it says of itself.
+    pub(crate) facts: Facts,
+    /// The settings.
+    pub(crate) settings: Checked,
+    /// Where it looks for others; `None` if it is to found a cluster by itself.
+    pub(crate) discovery: Option<Arc<dyn Discovery>>,
+    /// Whether it comes back after it gave up.
+    pub(crate) rejoin: bool,
+}
+
+/// Everything a node lives by.
+pub(super) struct Lives {
+    pub(super) plan: Plan,
+    pub(super) myself: Myself,
+    pub(super) means: Means,
+    pub(super) links: Arc<Links>,
+    pub(super) guests: Arc<Guests>,
+    pub(super) publisher: Publisher,
+    /// What the process around wants.
+    pub(super) commands: mpsc::Receiver<Input>,
+    /// What others say.
+    pub(super) words: mpsc::Receiver<Input>,
+    /// Somebody wants the node to leave: it does not come back.
+    pub(super) is_leaving: Arc<AtomicBool>,
+}
+
+impl Lives {
+    /// Until the last life ends, or nobody holds the node any more.
+    pub(super) async fn run(mut self) {
+        let mut backoff = Backoff::new(self.means.chance.clone());
+        let mut known = Vec::new();
+        loop {
+            let seeds = match self.look_around(&known).await {
+                Found::Seeds(seeds) => seeds,
+                Found::ToLeave => return self.publisher.end(Standing::Left),
+                Found::NobodyHolds => return,
+            };
+            let Some((end, last)) = self.live(seeds).await else { return };
+            if last.standing == Standing::Member || last.standing == Standing::Suspended {
+                backoff.reset();
+            }
+            let standing = self.standing_after(end);
+            tracing::info!(life = %self.myself.incarnation(), %standing, "a life is over");
+            let comes_back = !standing.is_final();
+            self.publisher.end(standing);
+            self.links.end_life();
+            self.guests.send_away();
+            if !comes_back {
+                return;
+            }
+            known = addresses(&last);
+            sleep(backoff.pause()).await;
+            self.myself.begin(self.means.chance.uid());
+            // Whoever came in between spoke to the life before.
+            self.guests.send_away();
+            while self.words.try_recv().is_ok() {}
+            self.publisher.begin(self.myself.incarnation());
+        }
+    }
+
+    /// How the node stands after a life that ended so.
+    fn standing_after(&self, end: End) -> Standing {
+        match end {
+            End::Left => Standing::Left,
+            End::Closed => Standing::Closed,
+            End::GaveUp(why) if self.is_leaving.load(Ordering::Relaxed) => {
+                tracing::warn!(?why, "gave up while it was leaving");
+                Standing::Left
+            }
+            End::GaveUp(why) if self.plan.rejoin => Standing::Returning(why),
+            End::GaveUp(why) => Standing::GaveUp(why),
+            End::Refused(refusal) => {
+                tracing::error!(%refusal, "may not join: the cluster has other settings");
+                Standing::Refused(refusal)
+            }
+        }
+    }
+
+    /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
+    async fn live(&mut self, seeds: Vec<Address>) -> Option<(End, Arc<TopologySnapshot>)> {
+        let me = self.myself.incarnation();
+        tracing::info!(life = %me, ?seeds, "a life begins");
+        let (clock, chance) = (&self.means.clock, &self.means.chance);
+        let start = Start {
+            me,
+            facts: self.plan.facts.clone(),
+            seeds,
+            settings: self.plan.settings.clone(),
+            era: clock.era(),
+            seed: chance.number(),
+        };
+        let mut effects = Effects::default();
+        let machine = Node::new(clock.now(), start, &mut effects);
+        let performer = Hands {
+            peers: Peers::new(self.means.clone()),
+            links: self.links.clone(),
+            publisher: &mut self.publisher,
+            reached: BTreeSet::new(),
+        };
+        let mut driver =
+            Driver { machine, performer, clock: clock.clone(), then: Vec::new(), deadline: || Input::Deadline };
+        let inputs = Inputs { commands: &mut self.commands, heard: &mut self.words };
+        let end = driver.run(effects, inputs).await?;
+        drop(driver);
+        Some((end, self.publisher.current()))
+    }
+
+    /// Asks the discovery until it finds somebody, or the node is to go before.
+    async fn look_around(&mut self, known: &[Address]) -> Found {
+        let Some(discovery) = self.plan.discovery.clone() else { return Found::Seeds(known.to_vec()) };
+        let mut backoff = Backoff::new(self.means.chance.clone());
+        loop {
+            let found = tokio::select! {
+                biased;
+                goes = told_to_go(&mut self.commands) => return goes,
+                found = discovery.seeds() => found,
+            };
+            match found {
+                Ok(mut seeds) if !(seeds.is_empty() && known.is_empty()) => {
+                    for address in known {
+                        if !seeds.contains(address) {
+                            seeds.push(address.clone());
+                        }
+                    }
+                    return Found::Seeds(seeds);
+                }
+                Ok(_) => tracing::warn!("the discovery finds no seeds; it is asked again until it does"),
+                Err(error) => tracing::warn!(%error, "no seeds yet; the discovery is asked again"),
+            }
+            tokio::select! {
+                biased;
+                goes = told_to_go(&mut self.commands) => return goes,
+                () = sleep(backoff.pause() * SLOWLY) => {}
+            }
+        }
+    }
+}
+
+/// What came of looking around.
+enum Found {
+    Seeds(Vec<Address>),
+    ToLeave,
+    NobodyHolds,
+}
+
+/// Ready once the node is to go.
+async fn told_to_go(commands: &mut mpsc::Receiver<Input>) -> Found {
+    loop {
+        match commands.recv().await {
+            None => return Found::NobodyHolds,
+            Some(Input::Command(Command::Leave | Command::CloseCluster)) => return Found::ToLeave,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Where those listen whom a node knew last: those who vote first, because they know best.
+fn addresses(last: &TopologySnapshot) -> Vec<Address> {
+    let (voters, others): (Vec<_>, Vec<_>) =
+        last.members.iter().partition(|member| last.voters.names(member.uid()));
+    let all = voters.into_iter().chain(others);
+    all.map(|member| member.address().clone()).take(REMEMBERED).collect()
+}

@@ -1,0 +1,274 @@
+//! The thread "borough-control": the one thread that this library starts.
+//!
+//! Promise: user code that blocks its own workers costs a node neither its heartbeats nor its lease. The listener, the handshakes, the control
+//! connections and the machine run here, on a runtime of one thread; data lanes and actors run on the user's.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId};
+use borough_protocol::node::Input;
+use borough_protocol::settings::Checked;
+use borough_wire::handshake::Secret;
+use borough_wire::limits::Limits;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::addresses::Addresses;
+use super::counts::Counters;
+use super::gate::{Gate, Guests};
+use super::inbound::Ear;
+use super::lives::{Lives, Plan};
+use super::outbound::Means;
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::discovery::Discovery;
+use crate::door::Door;
+use crate::link::Links;
+use crate::myself::Myself;
+use crate::node::StartError;
+use crate::security::check_advertised;
+use crate::topology::{Publisher, Topology};
+use crate::transport::{Listener, Transport};
+
+/// How many words of others wait for the machine. Who speaks while it is full waits in line, one word a connection.
+const HEARD: usize = 256;
+
+/// How many commands of this process wait for the machine.
+const COMMANDS: usize = 64;
+
+/// Where the control lane runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// On a thread of its own.
+    Thread,
+    /// On the runtime that starts it: for simulations, which are one thread.
+    Here,
+}
+
+/// All that a node is started with.
+pub(crate) struct Setup {
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) secret: Option<Secret>,
+    pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
+    pub(crate) chance: Chance,
+    pub(crate) listen: Address,
+    /// What others dial; what is listened at, if nothing is said.
+    pub(crate) advertise: Option<Address>,
+    /// `None`: as the address is.
+    pub(crate) node_id: Option<NodeId>,
+    pub(crate) roles: Arc<[String]>,
+    pub(crate) app_version: Arc<str>,
+    pub(crate) zone: Arc<str>,
+    pub(crate) settings: Checked,
+    pub(crate) discovery: Option<Arc<dyn Discovery>>,
+    pub(crate) rejoin: bool,
+    /// Where actors are fed.
+    pub(crate) runtime: Handle,
+}
+
+/// What the rest of a node holds of its control side.
+pub(crate) struct Control {
+    pub(crate) commands: mpsc::Sender<Input>,
+    pub(crate) is_leaving: Arc<AtomicBool>,
+    pub(crate) topology: Topology,
+    pub(crate) myself: Myself,
+    pub(crate) node_id: NodeId,
+    pub(crate) door: Arc<Door>,
+    pub(crate) links: Arc<Links>,
+    pub(crate) counters: Arc<Counters>,
+    stop: watch::Sender<bool>,
+    /// Closed once everything has ended.
+    ended: watch::Receiver<()>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Control {
+    /// Starts it, and waits until it listens.
+    pub(crate) async fn start(setup: Setup, home: Home) -> Result<Self, StartError> {
+        let (stop, stopped) = watch::channel(false);
+        let (alive, ended) = watch::channel(());
+        let (ready, started) = oneshot::channel();
+        let main = run(setup, ready, stopped);
+        let thread = match home {
+            Home::Here => {
+                tokio::spawn(async move {
+                    main.await;
+                    drop(alive);
+                });
+                None
+            }
+            Home::Thread => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Thread)?;
+                let thread = std::thread::Builder::new().name("borough-control".to_owned());
+                let thread = thread.spawn(move || {
+                    // Dropped last, also when the machine finds itself broken and panics.
+                    let _alive = alive;
+                    runtime.block_on(main);
+                    // A lookup of a name may hang for long; nobody waits for it.
+                    runtime.shutdown_background();
+                });
+                Some(thread.map_err(StartError::Thread)?)
+            }
+        };
+        let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
+        let parts = started.await.map_err(|_| gone())??;
+        let Parts { commands, is_leaving, topology, myself, node_id, door, links, counters } = parts;
+        let thread = Mutex::new(thread);
+        Ok(Self {
+            commands,
+            is_leaving,
+            topology,
+            myself,
+            node_id,
+            door,
+            links,
+            counters,
+            stop,
+            ended,
+            thread,
+        })
+    }
+
+    /// Has it end at once, without leaving.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Whether it was told to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Ready once it has ended, by itself or not; it does not hold it.
+    pub(crate) fn ending(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut ended = self.ended.clone();
+        async move { while ended.changed().await.is_ok() {} }
+    }
+
+    /// Waits until it has ended, and its thread with it. Cancel safe.
+    pub(crate) async fn ended(&self) {
+        self.ending().await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the control thread panicked: the node found itself broken and does not go on");
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What is handed out once the node listens.
+struct Parts {
+    commands: mpsc::Sender<Input>,
+    is_leaving: Arc<AtomicBool>,
+    topology: Topology,
+    myself: Myself,
+    node_id: NodeId,
+    door: Arc<Door>,
+    links: Arc<Links>,
+    counters: Arc<Counters>,
+}
+
+/// The control side of a node, from listening to the end.
+async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, mut stop: watch::Receiver<bool>) {
+    let (address, listener) = match bind(&setup).await {
+        Ok(bound) => bound,
+        Err(error) => return drop(ready.send(Err(error))),
+    };
+    let node_id = setup.node_id.clone().unwrap_or_else(|| NodeId::new(address.as_str()));
+    let myself = Myself::new(Incarnation { address, uid: setup.chance.uid() });
+    let cluster = setup.settings.cluster.clone();
+    let door = Door::new(
+        setup.transport,
+        setup.secret,
+        cluster,
+        myself.clone(),
+        setup.limits,
+        setup.chance.clone(),
+    );
+    let door = Arc::new(door);
+    let (links, guests) = (Arc::new(Links::default()), Arc::new(Guests::default()));
+    let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
+    let (heard, words) = mpsc::channel(HEARD);
+    let (send_command, commands) = mpsc::channel(COMMANDS);
+    let publisher = Publisher::new(node_id.clone(), myself.incarnation());
+    let is_leaving = Arc::new(AtomicBool::new(false));
+    let parts = Parts {
+        commands: send_command,
+        is_leaving: is_leaving.clone(),
+        topology: publisher.topology(setup.runtime),
+        myself: myself.clone(),
+        node_id: node_id.clone(),
+        door: door.clone(),
+        links: links.clone(),
+        counters: counters.clone(),
+    };
+    let gate = Gate {
+        links: links.clone(),
+        ear: Ear { heard: heard.clone(), counters: counters.clone(), clock: setup.clock.clone() },
+        addresses: addresses.clone(),
+        guests: guests.clone(),
+    };
+    let facts = Facts { id: node_id, roles: setup.roles, app_version: setup.app_version, zone: setup.zone };
+    let (settings, discovery, rejoin) = (setup.settings, setup.discovery, setup.rejoin);
+    let lives = Lives {
+        plan: Plan { facts, settings, discovery, rejoin },
+        myself,
+        means: Means {
+            dialer: door.clone(),
+            chance: setup.chance,
+            clock: setup.clock,
+            counters,
+            addresses,
+            heard,
+        },
+        links: links.clone(),
+        guests: guests.clone(),
+        publisher,
+        commands,
+        words,
+        is_leaving,
+    };
+    let _closing = Closing { links, guests };
+    let _ = ready.send(Ok(parts));
+    tokio::select! {
+        biased;
+        _ = stop.wait_for(|stop| *stop) => return,
+        () = door.listen(listener, Arc::new(gate)) => {}
+        () = lives.run() => {}
+    }
+    // What was said last may still go out.
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// Listens; gives also what others are to dial.
+async fn bind(setup: &Setup) -> Result<(Address, Box<dyn Listener>), StartError> {
+    let bound = setup.transport.bind(&setup.listen).await;
+    let bound = bound.and_then(|listener| Ok((listener.local_address()?, listener)));
+    let failed = |source| StartError::Listen { address: setup.listen.clone(), source };
+    let (local, listener) = bound.map_err(failed)?;
+    let address = setup.advertise.clone().unwrap_or(local);
+    check_advertised(&address)?;
+    Ok((address, listener))
+}
+
+/// Closes what others hold of this node, however it ends.
+struct Closing {
+    links: Arc<Links>,
+    guests: Arc<Guests>,
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.links.end_life();
+        self.guests.send_away();
+    }
+}
