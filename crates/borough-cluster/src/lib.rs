@@ -5,17 +5,34 @@
 
 mod chance;
 mod clock;
+mod control;
+mod discovery;
 mod door;
 mod link;
 mod myself;
+mod node;
 mod security;
+mod topology;
 mod transport;
 
+pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
+pub use borough_protocol::node::GaveUp;
+pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
+pub use borough_protocol::table::Cluster as ClusterId;
+pub use borough_protocol::version::{Term, Version};
+pub use borough_protocol::voters::Voters;
 pub use borough_wire::handshake::{Secret, SecretTooShort};
+pub use borough_wire::limits::{LimitError, Limits};
 
+pub use self::control::ControlCounts;
+pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::myself::Myself;
+pub use self::node::{
+    DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, LeaveError, NamedError, Node, NodeBuilder, StartError,
+};
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
+pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsError};
 
 /// For tests and simulations of whole nodes; no part of the interface that is kept stable.

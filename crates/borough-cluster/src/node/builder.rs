@@ -1,0 +1,364 @@
+//! What a user sets before a node starts.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_actor::System;
+use borough_protocol::incarnation::{Address, NodeId};
+use borough_protocol::settings::{Checked, Settings, Strategy};
+use borough_wire::handshake::Secret;
+use borough_wire::limits::{Limits, TEXT_MAX};
+use tokio::runtime::Handle;
+
+use super::{Node, StartError, leave};
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::control::{Control, Home, Setup};
+use crate::discovery::{Discovery, StaticSeeds, is_address};
+use crate::security::Security;
+use crate::transport::Transport;
+use crate::transport::memory::MemoryNetwork;
+use crate::transport::tcp::TcpTransport;
+use crate::transport::tls::Tls;
+
+/// Where a node listens unless it is said otherwise: this machine alone reaches it.
+pub const DEFAULT_LISTEN: &str = "127.0.0.1:25520";
+
+/// How long a shutdown gives the node to leave; see [`NodeBuilder::leave_timeout`].
+pub const DEFAULT_LEAVE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The phase of a shutdown in which the node leaves its cluster.
+const LEAVE: &str = "leave";
+/// The last phase of a shutdown: the control thread ends.
+const CLUSTER: &str = "cluster";
+
+/// Settings of a [`Node`] to be. `cluster name`, [`strategy`](Self::strategy), [`max_pause`](Self::max_pause) and
+/// [`round_trip`](Self::round_trip) must be the same on all nodes: one that differs is refused when it joins, with the setting and both values.
+#[must_use = "a node is started by `start`"]
+pub struct NodeBuilder {
+    settings: Settings,
+    listen: String,
+    advertise: Option<String>,
+    seeds: Vec<String>,
+    discovery: Option<Arc<dyn Discovery>>,
+    node_id: Option<String>,
+    roles: Vec<String>,
+    app_version: String,
+    zone: String,
+    security: Security,
+    limits: Limits,
+    ask_timeout: Duration,
+    leave_timeout: Duration,
+    rejoin: bool,
+    simulated: Option<(MemoryNetwork, u64)>,
+}
+
+impl NodeBuilder {
+    pub(super) fn new(cluster: String) -> Self {
+        Self {
+            settings: Settings { cluster, ..Settings::default() },
+            listen: DEFAULT_LISTEN.to_owned(),
+            advertise: None,
+            seeds: Vec::new(),
+            discovery: None,
+            node_id: None,
+            roles: Vec::new(),
+            app_version: String::new(),
+            zone: String::new(),
+            security: Security::default(),
+            limits: Limits::default(),
+            ask_timeout: borough_actor::DEFAULT_ASK_TIMEOUT,
+            leave_timeout: DEFAULT_LEAVE_TIMEOUT,
+            rejoin: true,
+            simulated: None,
+        }
+    }
+
+    /// Where the node listens, as `host:port`; port 0 takes a free one. Default [`DEFAULT_LISTEN`].
+    ///
+    /// Elsewhere than on loopback it needs [`tls`](Self::tls), a [`secret`](Self::secret), or the word [`insecure`](Self::insecure).
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.listen = address.into();
+        self
+    }
+
+    /// Where others reach the node, as `host:port`. Default: where it listens. Needed when it listens at all addresses (`0.0.0.0`), or behind
+    /// a translation of addresses.
+    pub fn advertise(mut self, address: impl Into<String>) -> Self {
+        self.advertise = Some(address.into());
+        self
+    }
+
+    /// One more address at which the node looks for others, as `host:port`. Default none: without seeds it founds a cluster by itself, at once.
+    ///
+    /// Give all nodes the same seeds, themselves included; the first of them to start then wait for each other.
+    pub fn seed(mut self, address: impl Into<String>) -> Self {
+        self.seeds.push(address.into());
+        self
+    }
+
+    /// More seeds; see [`seed`](Self::seed).
+    pub fn seeds<A: Into<String>>(mut self, addresses: impl IntoIterator<Item = A>) -> Self {
+        self.seeds.extend(addresses.into_iter().map(Into::into));
+        self
+    }
+
+    /// Where seeds come from instead: a name, a file, or something of your own. Default: those of [`seed`](Self::seed), which are not used
+    /// with a discovery.
+    pub fn discovery(mut self, discovery: impl Discovery) -> Self {
+        self.discovery = Some(Arc::new(discovery));
+        self
+    }
+
+    /// What people call the node, up to 512 bytes. Default: the address it advertises. It should be its own: a name that two living members
+    /// have leads to neither.
+    pub fn node_id(mut self, id: impl Into<String>) -> Self {
+        self.node_id = Some(id.into());
+        self
+    }
+
+    /// What the node may be used for: one more role. Default none.
+    pub fn role(mut self, role: impl Into<String>) -> Self {
+        self.roles.push(role.into());
+        self
+    }
+
+    /// More roles; see [`role`](Self::role).
+    pub fn roles<R: Into<String>>(mut self, roles: impl IntoIterator<Item = R>) -> Self {
+        self.roles.extend(roles.into_iter().map(Into::into));
+        self
+    }
+
+    /// The version of the program, for people and for roll-outs. Default empty. Nodes of different versions are in one cluster.
+    pub fn app_version(mut self, version: impl Into<String>) -> Self {
+        self.app_version = version.into();
+        self
+    }
+
+    /// The zone or data center the node stands in. Default empty.
+    pub fn zone(mut self, zone: impl Into<String>) -> Self {
+        self.zone = zone.into();
+        self
+    }
+
+    /// Which side of a split lives. Default [`Strategy::KeepMajority`]. The same on all nodes.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.settings.strategy = strategy;
+        self
+    }
+
+    /// The longest freeze that a healthy node may show. Default 400 ms. Raised, slower nodes keep their leases and every fail-over takes longer;
+    /// leases and all other times follow from it. The same on all nodes.
+    pub fn max_pause(mut self, pause: Duration) -> Self {
+        self.settings.max_pause = pause;
+        self
+    }
+
+    /// What a message and its answer may take between healthy nodes. Default 100 ms. Raised, slower networks are borne and every fail-over takes
+    /// longer. The same on all nodes.
+    pub fn round_trip(mut self, time: Duration) -> Self {
+        self.settings.round_trip = time;
+        self
+    }
+
+    /// The longest fail-over that is acceptable. Default 3.5 s. It changes no timing: it refuses settings whose fail-over would take longer.
+    pub fn failover_target(mut self, time: Duration) -> Self {
+        self.settings.failover_target = time;
+        self
+    }
+
+    /// How many nodes must be there before the first is admitted, a count. Default 1. It keeps a cluster from working before it is large enough.
+    pub fn minimum_members(mut self, members: usize) -> Self {
+        self.settings.minimum_members = members;
+        self
+    }
+
+    /// How many nodes of a role must be there before the first node is admitted, a count. Default none.
+    pub fn minimum_members_of(mut self, role: impl Into<String>, members: usize) -> Self {
+        self.settings.minimum_per_role.insert(role.into(), members);
+        self
+    }
+
+    /// Everything else that can be set of membership; each field of [`Settings`] says its unit, default and effect.
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// Certificates on both sides, and everything encrypted. Default none.
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.security.tls = Some(tls);
+        self
+    }
+
+    /// A secret that all nodes know and prove to each other; it is never sent, and nothing is encrypted by it. Default none.
+    pub fn secret(mut self, secret: Secret) -> Self {
+        self.security.secret = Some(secret);
+        self
+    }
+
+    /// Lets the node listen where other machines reach it without TLS or secret: whoever reaches it may then join and send any message. Logged
+    /// as a warning. Default off.
+    pub fn insecure(mut self) -> Self {
+        self.security.insecure = true;
+        self
+    }
+
+    /// How large frames, messages and queues may be; each field says its unit, default and effect.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long an ask waits for its answer unless it says otherwise itself. Default 5 s.
+    pub fn ask_timeout(mut self, timeout: Duration) -> Self {
+        self.ask_timeout = timeout;
+        self
+    }
+
+    /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 30 s.
+    pub fn leave_timeout(mut self, timeout: Duration) -> Self {
+        self.leave_timeout = timeout;
+        self
+    }
+
+    /// Whether the node comes back by itself, under a new uid, after its cluster had to go on without it. Default on.
+    pub fn rejoin(mut self, rejoin: bool) -> Self {
+        self.rejoin = rejoin;
+        self
+    }
+
+    /// Runs the node on a network inside this process, on the caller's runtime and its clock, with chance from a seed.
+    #[doc(hidden)]
+    pub fn simulated(mut self, network: &MemoryNetwork, seed: u64) -> Self {
+        self.simulated = Some((network.clone(), seed));
+        self
+    }
+
+    /// Starts the node; ready once it listens. It finds or founds its cluster behind that: [`Node::wait_for`] waits for others.
+    ///
+    /// Call it in the tokio runtime that is to run the actors. Not cancel safe in one way: dropped in the middle, the node is stopped.
+    pub async fn start(self) -> Result<Node, StartError> {
+        let system = System::builder(self.settings.cluster.clone())
+            .ask_timeout(self.ask_timeout)
+            .phase_after("drain", LEAVE, self.leave_timeout)
+            .phase_after("release", CLUSTER, Duration::from_secs(5))
+            .start()?;
+        let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
+        let control = Control::start(self.setup()?, home).await?;
+        let node = Node { system, shared: Arc::new(control) };
+        node.prepare_shutdown();
+        tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
+        Ok(node)
+    }
+
+    /// Checks everything that can be checked before anything is opened.
+    fn setup(self) -> Result<Setup, StartError> {
+        let settings = Checked::new(self.settings)?;
+        self.limits.check()?;
+        short("the cluster's name", &settings.cluster)?;
+        let listen = Address::new(self.listen);
+        let advertise = self.advertise.map(|text| address("the advertised address", text)).transpose()?;
+        let (below, clock, chance): (Arc<dyn Transport>, _, _) = match self.simulated {
+            Some((network, seed)) => {
+                let own = advertise.clone().unwrap_or_else(|| listen.clone());
+                (Arc::new(network.transport(own)), Clock::of_runtime(0), Chance::seeded(seed))
+            }
+            None => {
+                self.security.check_listening(&listen)?;
+                let chance = Chance::of_system().map_err(StartError::Chance)?;
+                (Arc::new(TcpTransport), Clock::of_machine(), chance)
+            }
+        };
+        let discovery = match self.discovery {
+            Some(discovery) => Some(discovery),
+            None if self.seeds.is_empty() => None,
+            None => {
+                let seeds: Result<Vec<_>, _> =
+                    self.seeds.into_iter().map(|seed| address("a seed", seed)).collect();
+                let seeds = seeds?;
+                Some(Arc::new(StaticSeeds::new(seeds.iter().map(Address::as_str))) as Arc<dyn Discovery>)
+            }
+        };
+        if let Some(id) = &self.node_id {
+            short("the node's id", id)?;
+        }
+        let mut roles = self.roles;
+        roles.sort_unstable();
+        roles.dedup();
+        for (what, text) in roles.iter().map(|role| ("a role", role)) {
+            short(what, text)?;
+        }
+        Ok(Setup {
+            transport: self.security.transport(below)?,
+            secret: self.security.secret,
+            limits: self.limits,
+            clock,
+            chance,
+            listen,
+            advertise,
+            node_id: self.node_id.map(NodeId::new),
+            roles: roles.into(),
+            app_version: self.app_version.into(),
+            zone: self.zone.into(),
+            settings,
+            discovery,
+            rejoin: self.rejoin,
+            runtime: Handle::current(),
+        })
+    }
+}
+
+impl Node {
+    /// What the shutdown of the actors does for the cluster, and the other way round.
+    fn prepare_shutdown(&self) {
+        let control = self.shared.clone();
+        let leaves = self.on_shutdown(LEAVE, "leave the cluster", || async move {
+            if let Err(error) = leave::leave(&control).await {
+                tracing::warn!(%error, "did not leave");
+            }
+        });
+        let control = self.shared.clone();
+        let ends = self.on_shutdown(CLUSTER, "end the control thread", || async move {
+            control.stop();
+            control.ended().await;
+        });
+        // They fail only if the shutdown has begun, which nobody could ask for before.
+        debug_assert!(leaves.is_ok() && ends.is_ok());
+        let (control, system) = (Arc::downgrade(&self.shared), self.system.handle());
+        let ended = self.shared.ending();
+        tokio::spawn(async move {
+            ended.await;
+            // A machine that found itself broken must not go on, and nothing that relies on it either.
+            if control.upgrade().is_some_and(|control| !control.is_stopped()) {
+                tracing::error!("the control thread ended by itself: the node shuts down");
+                system.begin_shutdown();
+            }
+        });
+    }
+}
+
+fn address(what: &'static str, text: String) -> Result<Address, StartError> {
+    if is_address(&text) && text.len() <= TEXT_MAX {
+        Ok(Address::new(text))
+    } else {
+        Err(StartError::Address { what, text })
+    }
+}
+
+fn short(what: &'static str, text: &str) -> Result<(), StartError> {
+    if text.is_empty() || text.len() > TEXT_MAX {
+        return Err(StartError::Text { what, length: text.len() });
+    }
+    Ok(())
+}
+
+impl fmt::Debug for NodeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeBuilder")
+            .field("cluster", &self.settings.cluster)
+            .field("listen", &self.listen)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! Going in order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use borough_protocol::node::{Command, Input};
+
+use super::{LeaveError, Node};
+use crate::control::Control;
+use crate::topology::{Ended, Standing};
+
+impl Node {
+    /// Leaves the cluster in order; `Ok` means that it is safe to stop the process.
+    ///
+    /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the
+    /// same end. Cancel safe: a leave once begun goes on. If too few voters can be heard to take note, it ends when the node gives its life
+    /// up by itself, after ten lease times (10 s with default settings).
+    pub async fn leave(&self) -> Result<(), LeaveError> {
+        leave(&self.shared).await
+    }
+
+    /// Shuts the whole cluster down: nobody is removed, nothing moves, every node stops taking part once all know. `Ok` when this node has ended so.
+    ///
+    /// Needs a quorum of the voters; it waits for as long as it takes to hear one. Cancel safe: once begun it goes on.
+    pub async fn close_cluster(&self) -> Result<(), LeaveError> {
+        self.command(Command::CloseCluster).await.map_err(|()| LeaveError::Stopped)?;
+        over(&self.shared).await
+    }
+}
+
+/// Leaves, whoever asked for it.
+pub(super) async fn leave(control: &Arc<Control>) -> Result<(), LeaveError> {
+    control.is_leaving.store(true, Ordering::Relaxed);
+    // Refused only if there is nobody who could leave any more.
+    let _ = control.commands.send(Input::Command(Command::Leave)).await;
+    over(control).await
+}
+
+/// Waits until the node has no part in a cluster any more.
+async fn over(control: &Control) -> Result<(), LeaveError> {
+    match control.topology.wait_until(|_| false).await {
+        Err(Ended::Over(Standing::Stopped)) => Err(LeaveError::Stopped),
+        Ok(_) | Err(Ended::Over(_) | Ended::Refused(_)) => Ok(()),
+    }
+}

@@ -1,0 +1,152 @@
+//! A node: a system of actors that is a member of a cluster.
+
+mod builder;
+mod error;
+mod leave;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use borough_actor::{System, SystemHandle};
+use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
+use borough_protocol::node::{Command, Input};
+
+pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
+pub use self::error::{DownError, LeaveError, NamedError, StartError};
+use crate::control::{Control, ControlCounts};
+use crate::door::refusals::RefusalCounts;
+use crate::topology::{Ended, Topology, TopologySnapshot};
+
+/// A system of actors that is a member of a cluster.
+///
+/// It is a [`System`] in every way ([`SystemHandle`] has what both can do), and besides knows its cluster. [`NodeBuilder::start`] returns once it
+/// listens; it finds or founds its cluster behind that, and comes back by itself under a new uid if the cluster had to go on without it.
+///
+/// | to end it | others see | here |
+/// |---|---|---|
+/// | [`leave`](Self::leave) | it leaves in order | actors go on; the node is in no cluster any more |
+/// | [`shutdown`](SystemHandle::shutdown) | it leaves in order | then all actors stop, phase by phase, and the control thread ends |
+/// | drop | a crash: they notice, wait for its lease, remove it | actors are killed at their next await |
+///
+/// It uses the runtime it is started in, and one thread of its own, `borough-control`, for what keeps the cluster together: user code that
+/// blocks its workers does not cost a node its membership.
+#[must_use = "dropping a node stops it without leaving its cluster"]
+pub struct Node {
+    system: System,
+    shared: Arc<Control>,
+}
+
+impl Node {
+    /// Prepares a node of the cluster of that name.
+    pub fn builder(name: impl Into<String>) -> NodeBuilder {
+        NodeBuilder::new(name.into())
+    }
+
+    /// What this node is called.
+    pub fn node_id(&self) -> &NodeId {
+        &self.shared.node_id
+    }
+
+    /// Where others reach this node.
+    pub fn address(&self) -> Address {
+        self.shared.myself.incarnation().address
+    }
+
+    /// Which life this node lives at the moment.
+    pub fn incarnation(&self) -> Incarnation {
+        self.shared.myself.incarnation()
+    }
+
+    /// What this node knows of its cluster, now and as it changes.
+    pub fn topology(&self) -> Topology {
+        self.shared.topology.clone()
+    }
+
+    /// Waits until at least that many members are up, as this node sees it, and gives that snapshot. It waits for as long as it takes.
+    ///
+    /// Fails once this node has ended: its settings are not the cluster's, it left, or it was stopped. Cancel safe.
+    pub async fn wait_for(&self, members: usize) -> Result<Arc<TopologySnapshot>, Ended> {
+        self.shared.topology.wait_until(|topology| topology.up().count() >= members).await
+    }
+
+    /// As [`wait_for`](Self::wait_for), for members that have that role.
+    pub async fn wait_for_role(&self, role: &str, members: usize) -> Result<Arc<TopologySnapshot>, Ended> {
+        let wanted = |topology: &TopologySnapshot| {
+            topology.up().filter(|member| member.has_role(role)).count() >= members
+        };
+        self.shared.topology.wait_until(wanted).await
+    }
+
+    /// The one member that is called so now.
+    ///
+    /// Two living members of one name are a mistake that this cannot mend: it names both, and uses neither.
+    pub fn member_named(&self, node_id: &str) -> Result<Incarnation, NamedError> {
+        let topology = self.shared.topology.current();
+        let mut named = topology.named(node_id);
+        let first = named.next().ok_or_else(|| NamedError::Unknown { node_id: node_id.to_owned() })?;
+        if let Some(second) = named.next() {
+            return Err(NamedError::Ambiguous {
+                node_id: node_id.to_owned(),
+                first: first.incarnation.clone(),
+                second: second.incarnation.clone(),
+            });
+        }
+        Ok(first.incarnation.clone())
+    }
+
+    /// Asks the cluster to remove a member, whatever its state; the topology shows when it is done.
+    ///
+    /// For operators: the cluster removes who is silent by itself. A removed node that lives comes back under a new uid. Ready once this node has taken
+    /// note, which it repeats to the coordinator until the member is gone. Cancel safe.
+    pub async fn down(&self, node_id: &str) -> Result<(), DownError> {
+        let Incarnation { uid, .. } = self.member_named(node_id)?;
+        self.command(Command::Down(uid)).await.map_err(|()| DownError::Stopped)
+    }
+
+    /// The uid of the present life.
+    pub fn uid(&self) -> Uid {
+        self.shared.myself.uid()
+    }
+
+    /// What the control lane lost or refused so far.
+    pub fn control_counts(&self) -> ControlCounts {
+        self.shared.counters.read()
+    }
+
+    /// Who was not let in so far, by reason.
+    pub fn refusals(&self) -> RefusalCounts {
+        self.shared.door.refusals()
+    }
+
+    /// A handle to its actors that does not keep the node alive.
+    pub fn handle(&self) -> SystemHandle {
+        self.system.handle()
+    }
+
+    async fn command(&self, command: Command) -> Result<(), ()> {
+        self.shared.commands.send(Input::Command(command)).await.map_err(|_| ())
+    }
+}
+
+impl Deref for Node {
+    type Target = SystemHandle;
+
+    fn deref(&self) -> &SystemHandle {
+        &self.system
+    }
+}
+
+/// Others see a crash; see [`Node`].
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.shared.stop();
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let incarnation = self.shared.myself.incarnation();
+        f.debug_struct("Node").field("id", &self.shared.node_id.as_str()).field("life", &incarnation).finish()
+    }
+}

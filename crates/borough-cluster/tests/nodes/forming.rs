@@ -1,0 +1,80 @@
+//! How clusters come to be.
+
+use borough_cluster::{MemberState, Node, Standing};
+
+use crate::rig::{Rig, within};
+
+#[tokio::test(start_paused = true)]
+async fn a_node_without_seeds_founds_a_cluster_by_itself() {
+    let node = Rig::new(1).node("a:1", &[]).start().await.unwrap();
+    let topology = within(node.wait_for(1)).await.unwrap();
+    assert_eq!((topology.standing.clone(), topology.tolerates()), (Standing::Member, 0));
+    assert_eq!(topology.members[0].incarnation, node.incarnation());
+}
+
+#[tokio::test(start_paused = true)]
+async fn three_nodes_started_at_once_form_one_cluster() {
+    let mut rig = Rig::new(2);
+    let seeds = ["a:1", "b:1", "c:1"];
+    let starts = seeds.map(|address| rig.node(address, &seeds).start());
+    let [a, b, c] = starts;
+    let (a, b, c) = tokio::join!(a, b, c);
+    let nodes = [a.unwrap(), b.unwrap(), c.unwrap()];
+    let mut clusters = Vec::new();
+    for node in &nodes {
+        clusters.push(within(node.wait_for(3)).await.unwrap().cluster);
+    }
+    assert!(clusters[0].is_some() && clusters.iter().all(|cluster| *cluster == clusters[0]), "{clusters:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_joins_by_one_seed_and_all_see_it() {
+    let mut rig = Rig::new(3);
+    let first = rig.node("a:1", &[]).start().await.unwrap();
+    let second = rig
+        .node("b:1", &["a:1"])
+        .node_id("second")
+        .roles(["front", "back", "front"])
+        .app_version("7")
+        .zone("north")
+        .start()
+        .await
+        .unwrap();
+    within(second.wait_for_role("back", 1)).await.unwrap();
+    let seen = within(first.wait_for(2)).await.unwrap();
+    let member = seen.named("second").next().unwrap();
+    assert_eq!(member.incarnation, second.incarnation());
+    assert_eq!((member.roles(), member.app_version(), member.zone()), (&["back".into(), "front".into()][..], "7", "north"));
+    assert_eq!((member.state, member.is_reachable), (MemberState::Up, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn three_voters_survive_one_loss() {
+    let [a, _b, _c] = Rig::new(4).cluster(["a:1", "b:1", "c:1"]).await;
+    within(a.topology().wait_until(|topology| topology.voters.now.len() == 3)).await.unwrap();
+    assert_eq!(a.topology().current().tolerates(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_of_other_settings_are_told_which_and_both_values() {
+    let mut rig = Rig::new(5);
+    let _first = rig.node("a:1", &[]).start().await.unwrap();
+    let other = rig.node("b:1", &["a:1"]).max_pause(std::time::Duration::from_millis(300)).start().await.unwrap();
+    let error = within(other.wait_for(2)).await.unwrap_err().to_string();
+    for words in ["max_pause", "300 ms", "400 ms"] {
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(matches!(other.topology().current().standing, Standing::Refused(_)));
+    within(other.leave()).await.unwrap();
+}
+
+#[tokio::test]
+async fn nodes_form_a_cluster_over_tcp() {
+    let first = Node::builder("test").listen("127.0.0.1:0").start().await.unwrap();
+    let seed = first.address().to_string();
+    let second = Node::builder("test").listen("127.0.0.1:0").seed(seed).start().await.unwrap();
+    within(first.wait_for(2)).await.unwrap();
+    within(second.wait_for(2)).await.unwrap();
+    within(second.leave()).await.unwrap();
+    within(first.leave()).await.unwrap();
+}

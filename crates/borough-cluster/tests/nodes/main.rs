@@ -1,0 +1,10 @@
+//! Whole nodes: forming, joining, leaving, crashing and coming back, on a network inside the process and with stopped time.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
+mod forming;
+mod going;
+mod returning;
+mod rig;
+mod starting;
+mod watching;
