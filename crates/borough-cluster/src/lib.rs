@@ -15,12 +15,14 @@ mod security;
 mod topology;
 mod transport;
 
+pub use borough_actor::remote::{ExposeError, Message};
 pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 pub use borough_protocol::node::GaveUp;
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
 pub use borough_protocol::table::Cluster as ClusterId;
 pub use borough_protocol::version::{Term, Version};
 pub use borough_protocol::voters::Voters;
+pub use borough_wire::codec::CodecId;
 pub use borough_wire::handshake::{Secret, SecretTooShort};
 pub use borough_wire::limits::{LimitError, Limits};
 
@@ -29,7 +31,8 @@ pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds,
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::myself::Myself;
 pub use self::node::{
-    DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, LeaveError, NamedError, Node, NodeBuilder, StartError,
+    Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
+    Lookup, NamedError, Node, NodeBuilder, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};

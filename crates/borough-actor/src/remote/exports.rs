@@ -132,7 +132,7 @@ impl Exports {
     }
 
     /// The address of that number, if it takes messages of that type.
-    pub(crate) fn actor<M: Message>(&self, number: u64) -> Option<ActorRef<M>> {
+    pub fn actor<M: Message>(&self, number: u64) -> Option<ActorRef<M>> {
         self.find(number)?.actor().downcast_ref::<ActorRef<M>>().cloned()
     }
 

@@ -11,14 +11,14 @@ use super::addresses::Addresses;
 use super::dial::Use;
 use super::inbound::Ear;
 use crate::door::{Connection, Doorman, Guest, Lane, NotAdmitted};
-use crate::link::Links;
+use crate::link::Hub;
 
 /// The doorman of a node.
 ///
 /// One who was removed may still speak on the control lane: only so does it learn that it was. What it says counts for nothing there, which
 /// is the machine's to see to. Its data lanes are closed to it.
 pub(super) struct Gate {
-    pub(super) links: Arc<Links>,
+    pub(super) links: Arc<Hub>,
     pub(super) ear: Ear,
     pub(super) addresses: Arc<Mutex<Addresses>>,
     pub(super) guests: Arc<Guests>,

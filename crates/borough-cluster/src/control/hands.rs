@@ -1,32 +1,32 @@
 //! Does what the machine of a node wants done.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer};
 use borough_protocol::time::Timestamp;
+use tokio::sync::mpsc;
 
 use super::driver::Perform;
 use super::peers::Peers;
 use super::words;
-use crate::link::Links;
-use crate::topology::{MemberState, Publisher, Standing};
+use crate::link::Hub;
+use crate::topology::{Publisher, Standing};
 
 /// The hands of one life.
 pub(super) struct Hands<'a> {
     pub(super) peers: Peers,
-    pub(super) links: Arc<Links>,
+    pub(super) links: Arc<Hub>,
     pub(super) publisher: &'a mut Publisher,
-    /// Whom the links were told of.
-    pub(super) reached: BTreeSet<Uid>,
+    /// Where it hears itself, later.
+    pub(super) heard: mpsc::Sender<Input>,
 }
 
 impl Perform<Node> for Hands<'_> {
     type Outcome = End;
 
-    fn perform(&mut self, machine: &Node, effect: Effect, then: &mut Vec<Input>) -> ControlFlow<End> {
+    fn perform(&mut self, machine: &Node, effect: Effect, _then: &mut Vec<Input>) -> ControlFlow<End> {
         match effect {
             // There is no store yet; settings that need one are refused.
             Effect::Send { to: Peer::Node(Uid::STORE), .. } => {}
@@ -38,30 +38,20 @@ impl Perform<Node> for Hands<'_> {
             Effect::Close(uid) => {
                 self.peers.close(uid);
                 self.links.close(uid);
-                self.reached.remove(&uid);
             }
-            Effect::Publish(event) => self.publish(&event, then),
+            Effect::Publish(event) => self.publish(&event),
             Effect::End(end) => return ControlFlow::Break(end),
         }
         ControlFlow::Continue(())
     }
 
     fn flush(&mut self, machine: &Node, _now: Timestamp) {
-        if !self.publisher.refresh(machine) {
-            return;
-        }
-        let snapshot = self.publisher.current();
-        let others = snapshot.members.iter().filter(|member| member.incarnation != snapshot.incarnation);
-        for member in others.filter(|member| member.state != MemberState::Down) {
-            if self.reached.insert(member.uid()) {
-                self.links.reached(&member.incarnation);
-            }
-        }
+        self.publisher.refresh(machine);
     }
 }
 
 impl Hands<'_> {
-    fn publish(&mut self, event: &Event, then: &mut Vec<Input>) {
+    fn publish(&mut self, event: &Event) {
         let goes = matches!(self.publisher.standing(), Standing::Leaving | Standing::Closing);
         match event {
             Event::Joined(cluster) => {
@@ -78,8 +68,12 @@ impl Hands<'_> {
             }
             Event::Drain => {
                 self.publisher.stand(Standing::Leaving);
-                // Nothing lives here that could move: what is only here ends with the node.
-                then.push(Input::Command(Command::Drained));
+                // Nothing lives here that could move; but what was accepted for others is to reach them.
+                let (links, heard) = (self.links.clone(), self.heard.clone());
+                tokio::spawn(async move {
+                    links.settle().await;
+                    let _ = heard.send(Input::Command(Command::Drained)).await;
+                });
             }
             Event::Closing => self.publisher.stand(Standing::Closing),
             Event::Removed(uid, why) => {

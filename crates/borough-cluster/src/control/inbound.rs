@@ -79,7 +79,9 @@ impl Ear {
                             return Ok(());
                         }
                     }
-                    Some(other) => return Err(format!("{:?} has no place on the control lane", other.kind())),
+                    Some(other) => {
+                        return Err(format!("{:?} has no place on the control lane", other.kind()));
+                    }
                 }
             }
             let now = self.clock.now();
@@ -107,6 +109,10 @@ impl Ear {
         let before = self.counters.logged.load(Ordering::Relaxed);
         let long_ago = Timestamp::from_nanos(now).since(Timestamp::from_nanos(before)) >= LOGGED;
         (before == 0 || long_ago)
-            && self.counters.logged.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && self
+                .counters
+                .logged
+                .compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
     }
 }

@@ -7,7 +7,6 @@
 //! ```
 //! Promise: lives do not mix. Every connection of a life is closed before the next begins, and the next has another uid.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +24,7 @@ use super::hands::Hands;
 use super::outbound::Means;
 use super::peers::Peers;
 use crate::discovery::Discovery;
-use crate::link::Links;
+use crate::link::Hub;
 use crate::myself::Myself;
 use crate::topology::{Publisher, Standing, TopologySnapshot};
 
@@ -52,7 +51,7 @@ pub(super) struct Lives {
     pub(super) plan: Plan,
     pub(super) myself: Myself,
     pub(super) means: Means,
-    pub(super) links: Arc<Links>,
+    pub(super) links: Arc<Hub>,
     pub(super) guests: Arc<Guests>,
     pub(super) publisher: Publisher,
     /// What the process around wants.
@@ -82,11 +81,11 @@ impl Lives {
             tracing::info!(life = %self.myself.incarnation(), %standing, "a life is over");
             let comes_back = !standing.is_final();
             self.publisher.end(standing);
-            self.links.end_life();
             self.guests.send_away();
             if !comes_back {
-                return;
+                return self.links.end();
             }
+            self.links.end_life();
             known = addresses(&last);
             sleep(backoff.pause()).await;
             self.myself.begin(self.means.chance.uid());
@@ -134,10 +133,15 @@ impl Lives {
             peers: Peers::new(self.means.clone()),
             links: self.links.clone(),
             publisher: &mut self.publisher,
-            reached: BTreeSet::new(),
+            heard: self.means.heard.clone(),
         };
-        let mut driver =
-            Driver { machine, performer, clock: clock.clone(), then: Vec::new(), deadline: || Input::Deadline };
+        let mut driver = Driver {
+            machine,
+            performer,
+            clock: clock.clone(),
+            then: Vec::new(),
+            deadline: || Input::Deadline,
+        };
         let inputs = Inputs { commands: &mut self.commands, heard: &mut self.words };
         let end = driver.run(effects, inputs).await?;
         drop(driver);

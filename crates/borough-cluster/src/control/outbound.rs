@@ -126,7 +126,9 @@ impl Outbound {
     fn log(&self, failure: &Failure) {
         let peer = &self.address;
         match failure {
-            Failure::Nobody(why) | Failure::Unreachable(why) => tracing::info!(%peer, why, "cannot be reached"),
+            Failure::Nobody(why) | Failure::Unreachable(why) => {
+                tracing::info!(%peer, why, "cannot be reached")
+            }
             Failure::AnotherLife => tracing::info!(%peer, "was restarted: another life listens there"),
             Failure::Myself => {}
             Failure::Refused(why) => tracing::warn!(%peer, why, "does not let this node in"),
@@ -234,10 +236,6 @@ impl Progress {
     }
 
     fn over(&self) -> Over {
-        if self.sent == self.taken {
-            Over::Idle
-        } else {
-            Over::Broken("the other side is silent".to_owned())
-        }
+        if self.sent == self.taken { Over::Idle } else { Over::Broken("the other side is silent".to_owned()) }
     }
 }

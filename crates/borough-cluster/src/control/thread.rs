@@ -8,9 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use borough_actor::SystemHandle;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId};
 use borough_protocol::node::Input;
 use borough_protocol::settings::Checked;
+use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::Limits;
 use tokio::runtime::Handle;
@@ -26,7 +28,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::discovery::Discovery;
 use crate::door::Door;
-use crate::link::Links;
+use crate::link::Hub;
 use crate::myself::Myself;
 use crate::node::StartError;
 use crate::security::check_advertised;
@@ -66,8 +68,12 @@ pub(crate) struct Setup {
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) rejoin: bool,
-    /// Where actors are fed.
+    /// Where actors and data lanes run.
     pub(crate) runtime: Handle,
+    /// The actors.
+    pub(crate) system: SystemHandle,
+    /// How messages to others are encoded.
+    pub(crate) codec: CodecId,
 }
 
 /// What the rest of a node holds of its control side.
@@ -78,7 +84,7 @@ pub(crate) struct Control {
     pub(crate) myself: Myself,
     pub(crate) node_id: NodeId,
     pub(crate) door: Arc<Door>,
-    pub(crate) links: Arc<Links>,
+    pub(crate) links: Arc<Hub>,
     pub(crate) counters: Arc<Counters>,
     stop: watch::Sender<bool>,
     /// Closed once everything has ended.
@@ -102,7 +108,10 @@ impl Control {
                 None
             }
             Home::Thread => {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Thread)?;
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .map_err(StartError::Thread)?;
                 let thread = std::thread::Builder::new().name("borough-control".to_owned());
                 let thread = thread.spawn(move || {
                     // Dropped last, also when the machine finds itself broken and panics.
@@ -173,12 +182,16 @@ struct Parts {
     myself: Myself,
     node_id: NodeId,
     door: Arc<Door>,
-    links: Arc<Links>,
+    links: Arc<Hub>,
     counters: Arc<Counters>,
 }
 
 /// The control side of a node, from listening to the end.
-async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, mut stop: watch::Receiver<bool>) {
+async fn run(
+    setup: Setup,
+    ready: oneshot::Sender<Result<Parts, StartError>>,
+    mut stop: watch::Receiver<bool>,
+) {
     let (address, listener) = match bind(&setup).await {
         Ok(bound) => bound,
         Err(error) => return drop(ready.send(Err(error))),
@@ -191,11 +204,19 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, mu
         setup.secret,
         cluster,
         myself.clone(),
-        setup.limits,
+        setup.limits.clone(),
         setup.chance.clone(),
     );
     let door = Arc::new(door);
-    let (links, guests) = (Arc::new(Links::default()), Arc::new(Guests::default()));
+    let guests = Arc::new(Guests::default());
+    let links = Hub::new(
+        setup.system,
+        myself.clone(),
+        setup.runtime.clone(),
+        door.clone(),
+        setup.limits,
+        setup.codec,
+    );
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
@@ -262,13 +283,13 @@ async fn bind(setup: &Setup) -> Result<(Address, Box<dyn Listener>), StartError>
 
 /// Closes what others hold of this node, however it ends.
 struct Closing {
-    links: Arc<Links>,
+    links: Arc<Hub>,
     guests: Arc<Guests>,
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        self.links.end_life();
+        self.links.end();
         self.guests.send_away();
     }
 }

@@ -53,7 +53,9 @@ pub trait Discovery: Send + Sync + 'static {
 #[non_exhaustive]
 pub enum DiscoveryError {
     /// The name could not be resolved.
-    #[error("the seeds' name {name:?} cannot be resolved: {source}; check the name, and that this host can ask DNS")]
+    #[error(
+        "the seeds' name {name:?} cannot be resolved: {source}; check the name, and that this host can ask DNS"
+    )]
     Name {
         /// The name.
         name: String,

@@ -212,6 +212,11 @@ impl Link {
         }
     }
 
+    /// Whether everything that was accepted for the peer has arrived.
+    pub(super) fn is_settled(&self) -> bool {
+        self.messages.is_settled() && self.answers.is_settled()
+    }
+
     /// Nothing goes to that life of the peer any more, and nothing that was asked of it is answered.
     pub(super) fn close(&self) {
         if self.lost.swap(true, Ordering::AcqRel) {

@@ -23,6 +23,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use borough_actor::remote::{Carrier, Exports, Home, Message, actor_at};
 use borough_actor::{ActorRef, LookupError, SystemHandle};
@@ -30,6 +31,7 @@ use borough_protocol::incarnation::{Address, Incarnation, Uid};
 use borough_wire::codec::CodecId;
 use borough_wire::limits::Limits;
 use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep};
 
 pub(crate) use self::link::Link;
 pub(crate) use self::outbound::NoWay;
@@ -39,6 +41,9 @@ use crate::myself::Myself;
 
 /// How many removed lives are remembered; older ones are refused by their own cluster's door.
 const REMOVED_KEPT: usize = 4096;
+/// How long a node that leaves waits for what it said to arrive, and how often it looks.
+const SETTLE_TIME: Duration = Duration::from_secs(2);
+const SETTLE_LOOK: Duration = Duration::from_millis(20);
 
 /// Makes connections to peers.
 pub(crate) trait Dialler: Send + Sync {
@@ -138,6 +143,12 @@ impl Hub {
         })
     }
 
+    /// The actor that is exposed here at that path.
+    pub(crate) fn look_up_here<M: Message>(&self, path: &str) -> Result<ActorRef<M>, LookupError> {
+        let number = self.exports.named(path, std::any::type_name::<M>())?;
+        self.exports.actor(number).ok_or_else(|| LookupError::NotFound { path: path.to_owned() })
+    }
+
     /// Whether a peer may come in with one of its lanes, and how many bytes of it have arrived before.
     pub(crate) fn admit(self: &Arc<Self>, guest: &Guest) -> Result<u64, NotAdmitted> {
         let session = self.session(&guest.who, guest.lane)?;
@@ -197,6 +208,18 @@ impl Hub {
         sessions.into_iter().flatten().for_each(|session| lock(&session).end());
         if let Some(link) = link {
             link.close();
+        }
+    }
+
+    /// Waits until everything that was accepted for peers has arrived, but not for long: some may be out of reach.
+    pub(crate) async fn settle(&self) {
+        let until = Instant::now() + SETTLE_TIME;
+        loop {
+            let links: Vec<_> = self.lock().links.values().cloned().collect();
+            if Instant::now() >= until || links.iter().all(|link| link.is_settled()) {
+                return;
+            }
+            sleep(SETTLE_LOOK).await;
         }
     }
 

@@ -15,7 +15,7 @@
 //! [`PATIENCE`]; otherwise it is lost and counted, and nothing after it arrives before it.
 
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -49,6 +49,8 @@ pub(super) struct Outbound {
     begun: AtomicBool,
     closed: Notify,
     is_closed: AtomicBool,
+    /// How many bytes are written and not acknowledged.
+    unacked: AtomicUsize,
 }
 
 /// Whoever owns a lane is told what becomes of it.
@@ -78,6 +80,7 @@ impl Outbound {
             begun: AtomicBool::new(false),
             closed: Notify::new(),
             is_closed: AtomicBool::new(false),
+            unacked: AtomicUsize::new(0),
         }
     }
 
@@ -85,6 +88,11 @@ impl Outbound {
     #[inline]
     pub(super) fn begins(&self) -> bool {
         !self.begun.load(Ordering::Relaxed) && !self.begun.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whether everything that was accepted has arrived.
+    pub(super) fn is_settled(&self) -> bool {
+        self.queue.bytes() == 0 && self.unacked.load(Ordering::Acquire) == 0
     }
 
     /// Ends the lane; gives how many messages waited.
@@ -155,6 +163,7 @@ impl Writer {
     /// What was accepted is lost, and another session begins.
     fn give_up<O: Owner>(&mut self, owner: &Weak<O>) {
         let lost = self.unacked.clear() + self.lane.queue.clear();
+        self.note_unacked();
         self.session += 1;
         if let Some(owner) = owner.upgrade() {
             owner.given_up(lost);
@@ -166,7 +175,12 @@ impl Writer {
         let mut batch = self.unacked.empty();
         let taken = poll_fn(|cx| self.lane.queue.poll_take(&mut batch, cx)).await;
         self.unacked.keep(batch);
+        self.note_unacked();
         taken.is_ok()
+    }
+
+    fn note_unacked(&self) {
+        self.lane.unacked.store(self.unacked.bytes(), Ordering::Release);
     }
 
     async fn connect(&self) -> Connected {
@@ -211,6 +225,7 @@ impl Writer {
                     tracing::warn!(lane = ?self.lane.lane, "a peer acknowledged what was never sent");
                     return;
                 }
+                self.note_unacked();
                 if self.unacked.bytes() >= self.dial.unacked_max() {
                     acks.changed.notified().await;
                     continue;
@@ -248,6 +263,7 @@ impl Writer {
         match taken {
             Ok(()) => {
                 self.unacked.keep(batch);
+                self.note_unacked();
                 true
             }
             Err(Refused::Closed | Refused::Full) => std::future::pending().await,

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_actor::System;
+use borough_actor::{System, SystemHandle};
 use borough_protocol::incarnation::{Address, NodeId};
 use borough_protocol::settings::{Checked, Settings, Strategy};
+use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::{Limits, TEXT_MAX};
 use tokio::runtime::Handle;
@@ -51,6 +52,7 @@ pub struct NodeBuilder {
     ask_timeout: Duration,
     leave_timeout: Duration,
     rejoin: bool,
+    codec: CodecId,
     simulated: Option<(MemoryNetwork, u64)>,
 }
 
@@ -71,6 +73,7 @@ impl NodeBuilder {
             ask_timeout: borough_actor::DEFAULT_ASK_TIMEOUT,
             leave_timeout: DEFAULT_LEAVE_TIMEOUT,
             rejoin: true,
+            codec: CodecId::Postcard,
             simulated: None,
         }
     }
@@ -223,6 +226,13 @@ impl NodeBuilder {
         self
     }
 
+    /// How messages to actors on other nodes are encoded. Default postcard: compact, quick, and the same types on every node. The others name
+    /// their fields, so that a field can be added while nodes of both versions run; they must be built in, on every node.
+    pub fn codec(mut self, codec: CodecId) -> Self {
+        self.codec = codec;
+        self
+    }
+
     /// Whether the node comes back by itself, under a new uid, after its cluster had to go on without it. Default on.
     pub fn rejoin(mut self, rejoin: bool) -> Self {
         self.rejoin = rejoin;
@@ -246,7 +256,7 @@ impl NodeBuilder {
             .phase_after("release", CLUSTER, Duration::from_secs(5))
             .start()?;
         let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
-        let control = Control::start(self.setup()?, home).await?;
+        let control = Control::start(self.setup(system.handle())?, home).await?;
         let node = Node { system, shared: Arc::new(control) };
         node.prepare_shutdown();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
@@ -254,7 +264,7 @@ impl NodeBuilder {
     }
 
     /// Checks everything that can be checked before anything is opened.
-    fn setup(self) -> Result<Setup, StartError> {
+    fn setup(self, system: SystemHandle) -> Result<Setup, StartError> {
         let settings = Checked::new(self.settings)?;
         self.limits.check()?;
         short("the cluster's name", &settings.cluster)?;
@@ -306,6 +316,8 @@ impl NodeBuilder {
             discovery,
             rejoin: self.rejoin,
             runtime: Handle::current(),
+            system,
+            codec: self.codec,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod error;
 mod leave;
+mod remote;
 
 use std::fmt;
 use std::ops::Deref;
@@ -14,6 +15,7 @@ use borough_protocol::node::{Command, Input};
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
 pub use self::error::{DownError, LeaveError, NamedError, StartError};
+pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
 use crate::control::{Control, ControlCounts};
 use crate::door::refusals::RefusalCounts;
 use crate::topology::{Ended, Topology, TopologySnapshot};

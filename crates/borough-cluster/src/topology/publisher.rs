@@ -24,7 +24,12 @@ impl Publisher {
     /// A publisher for a node that has not begun to look for its cluster.
     pub(crate) fn new(node_id: NodeId, incarnation: Incarnation) -> Self {
         let first = TopologySnapshot::alone(node_id.clone(), incarnation);
-        Self { newest: watch::Sender::new(Arc::new(first)), node_id, standing: Standing::Seeking, is_stale: false }
+        Self {
+            newest: watch::Sender::new(Arc::new(first)),
+            node_id,
+            standing: Standing::Seeking,
+            is_stale: false,
+        }
     }
 
     /// What others hold of it; actors are fed on that runtime.
@@ -64,7 +69,8 @@ impl Publisher {
 
     /// A life is over: nothing is known any more but how it ended.
     pub(crate) fn end(&mut self, standing: Standing) {
-        let mut snapshot = TopologySnapshot::alone(self.node_id.clone(), self.newest.borrow().incarnation.clone());
+        let mut snapshot =
+            TopologySnapshot::alone(self.node_id.clone(), self.newest.borrow().incarnation.clone());
         snapshot.standing = standing.clone();
         self.standing = standing;
         self.is_stale = false;

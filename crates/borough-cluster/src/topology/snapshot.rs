@@ -202,7 +202,8 @@ impl TopologySnapshot {
     }
 
     fn is_there(&self, uid: Uid) -> bool {
-        self.member(uid)
-            .is_some_and(|member| member.is_reachable && !matches!(member.state, MemberState::Down | MemberState::Removed))
+        self.member(uid).is_some_and(|member| {
+            member.is_reachable && !matches!(member.state, MemberState::Down | MemberState::Removed)
+        })
     }
 }
