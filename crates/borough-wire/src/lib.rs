@@ -14,5 +14,7 @@
 mod bytes;
 pub mod codec;
 pub mod frame;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod handshake;
 pub mod limits;

@@ -43,6 +43,7 @@ pub use self::error::HandshakeError;
 pub use self::identity::{Identity, Nonce};
 pub use self::lane::Lane;
 pub use self::layout::missing;
+pub(crate) use self::messages::{Accepted, Challenge, Hello, Proof};
 pub use self::refusal::{Reason, Refusal};
 pub use self::secret::{Secret, SecretTooShort};
 pub use self::versions::{SPOKEN, Versions};

@@ -1,0 +1,4 @@
+//! `borough_wire::fuzz::buffer`; see ../README.md.
+#![cfg_attr(fuzzing, no_main)]
+
+borough_fuzz::target!(borough_wire::fuzz::buffer);
