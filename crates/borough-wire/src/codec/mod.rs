@@ -6,8 +6,8 @@
 //! | codec | field names | a field may be added while nodes of both versions run |
 //! |---|---|---|
 //! | [`Postcard`] | no | no: send another message type, or add a variant at the end of an enum |
-//! | [`MessagePack`] | yes | yes, with `#[serde(default)]` |
-//! | [`Json`] | yes | yes, with `#[serde(default)]` |
+//! | `MessagePack` (feature `message-pack`) | yes | yes, with `#[serde(default)]` |
+//! | `Json` (feature `json`) | yes | yes, with `#[serde(default)]` |
 
 mod error;
 mod id;

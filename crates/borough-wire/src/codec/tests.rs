@@ -114,6 +114,26 @@ fn a_mask_holds_what_is_built_in_and_keeps_what_it_does_not_know() {
 }
 
 #[test]
+fn with_postcard_a_variant_at_the_end_a_wider_number_and_another_name_are_read() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Old {
+        Item { number: u16, signed: i16 },
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum New {
+        Item { wide: u64, far: i64 },
+        Added,
+    }
+    let bytes = encoded(CodecId::Postcard, &Old::Item { number: 300, signed: -300 });
+    assert_eq!(Postcard::decode(&bytes), Ok(New::Item { wide: 300, far: -300 }));
+    let bytes = encoded(CodecId::Postcard, &New::Item { wide: 300, far: -300 });
+    assert_eq!(Postcard::decode(&bytes), Ok(Old::Item { number: 300, signed: -300 }));
+    for unknown in [New::Item { wide: 70_000, far: 0 }, New::Added] {
+        assert!(Postcard::decode::<Old>(&encoded(CodecId::Postcard, &unknown)).is_err());
+    }
+}
+
+#[test]
 fn a_length_that_lies_allocates_no_more_than_there_are_bytes_for() {
     // Postcard: a vector of 2^40 bytes, of which two are there.
     let lie = [0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 1, 2];

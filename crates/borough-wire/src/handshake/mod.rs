@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The promise: a stranger makes a node hold at most [`BEFORE_AUTHENTICATION`] bytes; whoever does not know the secret gets no
-//! further than message 3 and learns the spoken versions and nothing else; both nonces are in both proofs, so a recorded
+//! further than message 3 and learns the spoken versions, and whether a name or a uid that it guessed is right; both nonces are in both proofs, so a recorded
 //! connection is worth nothing, with a secret or without; every byte of the messages is in the last proof, so nothing can be
 //! changed on the way, the versions included. What follows the handshake is protected by the transport or not at all.
 //!
