@@ -73,9 +73,10 @@ impl Failure {
             {
                 Self::Nobody(text)
             }
-            DialError::Unreachable { .. } | DialError::TimedOut { .. } => Self::Unreachable(text),
+            DialError::Unreachable { .. }
+            | DialError::TimedOut { .. }
+            | DialError::Refused { reason: Reason::Busy, .. } => Self::Unreachable(text),
             DialError::Refused { reason: Reason::NotMe, .. } => Self::AnotherLife,
-            DialError::Refused { reason: Reason::Busy, .. } => Self::Unreachable(text),
             DialError::Myself { .. } | DialError::Refused { reason: Reason::Myself, .. } => Self::Myself,
             DialError::NotBorough { .. }
             | DialError::NotCertified { .. }

@@ -18,7 +18,7 @@ use crate::link::Hub;
 /// One who was removed may still speak on the control lane: only so does it learn that it was. What it says counts for nothing there, which
 /// is the machine's to see to. Its data lanes are closed to it.
 pub(super) struct Gate {
-    pub(super) links: Arc<Hub>,
+    pub(super) hub: Arc<Hub>,
     pub(super) ear: Ear,
     pub(super) addresses: Arc<Mutex<Addresses>>,
     pub(super) guests: Arc<Guests>,
@@ -53,13 +53,13 @@ impl Doorman for Gate {
         match guest.lane {
             Lane::Control if Use::SESSIONS.contains(&guest.session) => Ok(0),
             Lane::Control => Err(NotAdmitted::TooMany),
-            Lane::Messages | Lane::Answers => self.links.admit(guest),
+            Lane::Messages | Lane::Answers => self.hub.admit(guest),
         }
     }
 
     fn enter(&self, connection: Connection) {
         if connection.lane != Lane::Control {
-            return self.links.enter(connection);
+            return self.hub.enter(connection);
         }
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner).meet(&connection.peer);
         let key = (connection.peer.uid, connection.session);

@@ -17,7 +17,7 @@ use crate::topology::{Publisher, Standing};
 /// The hands of one life.
 pub(super) struct Hands<'a> {
     pub(super) peers: Peers,
-    pub(super) links: Arc<Hub>,
+    pub(super) hub: Arc<Hub>,
     pub(super) publisher: &'a mut Publisher,
     /// Where it hears itself, later.
     pub(super) heard: mpsc::Sender<Input>,
@@ -37,7 +37,7 @@ impl Perform<Node> for Hands<'_> {
             }
             Effect::Close(uid) => {
                 self.peers.close(uid);
-                self.links.close(uid);
+                self.hub.close(uid);
             }
             Effect::Publish(event) => self.publish(&event),
             Effect::End(end) => return ControlFlow::Break(end),
@@ -69,9 +69,9 @@ impl Hands<'_> {
             Event::Drain => {
                 self.publisher.stand(Standing::Leaving);
                 // Nothing lives here that could move; but what was accepted for others is to reach them.
-                let (links, heard) = (self.links.clone(), self.heard.clone());
+                let (hub, heard) = (self.hub.clone(), self.heard.clone());
                 tokio::spawn(async move {
-                    links.settle().await;
+                    hub.settle().await;
                     let _ = heard.send(Input::Command(Command::Drained)).await;
                 });
             }

@@ -51,7 +51,7 @@ pub(super) struct Lives {
     pub(super) plan: Plan,
     pub(super) myself: Myself,
     pub(super) means: Means,
-    pub(super) links: Arc<Hub>,
+    pub(super) hub: Arc<Hub>,
     pub(super) guests: Arc<Guests>,
     pub(super) publisher: Publisher,
     /// What the process around wants.
@@ -83,9 +83,9 @@ impl Lives {
             self.publisher.end(standing);
             self.guests.send_away();
             if !comes_back {
-                return self.links.end();
+                return self.hub.end();
             }
-            self.links.end_life();
+            self.hub.end_life();
             known = addresses(&last);
             sleep(backoff.pause()).await;
             self.myself.begin(self.means.chance.uid());
@@ -131,7 +131,7 @@ impl Lives {
         let machine = Node::new(clock.now(), start, &mut effects);
         let performer = Hands {
             peers: Peers::new(self.means.clone()),
-            links: self.links.clone(),
+            hub: self.hub.clone(),
             publisher: &mut self.publisher,
             heard: self.means.heard.clone(),
         };

@@ -38,9 +38,6 @@ const IDLE: Duration = Duration::from_secs(60);
 /// and is whole again would otherwise be unused until the system tries again by itself, which may be minutes.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// A connection that lived as long as this was no failure.
-const LIVED: Duration = Duration::from_secs(1);
-
 /// How much is gathered into one write.
 const BATCH: usize = 64 * 1024;
 
@@ -89,18 +86,18 @@ impl Outbound {
                     if trouble.take().is_some() {
                         tracing::info!(peer = %peer, "reached");
                     }
-                    let begun = self.means.clock.now();
-                    match self.carry(connection).await {
+                    let mut progress = Progress::new(self.means.clock.now());
+                    match self.carry(connection, &mut progress).await {
                         Over::Idle if self.queue.end_if_empty() => return,
-                        Over::Idle => {}
+                        Over::Idle => continue,
                         Over::Broken(why) => {
                             tracing::debug!(peer = %self.address, why, "a control connection broke");
                             add(&self.means.counters.broken, 1);
                         }
                     }
-                    if self.means.clock.now().since(begun) >= LIVED {
+                    // One that took something was a good connection: who was parted from it is soon back.
+                    if progress.taken > 0 {
                         backoff.reset();
-                        continue;
                     }
                 }
                 Err(failure) => {
@@ -127,7 +124,7 @@ impl Outbound {
         let peer = &self.address;
         match failure {
             Failure::Nobody(why) | Failure::Unreachable(why) => {
-                tracing::info!(%peer, why, "cannot be reached")
+                tracing::info!(%peer, why, "cannot be reached");
             }
             Failure::AnotherLife => tracing::info!(%peer, "was restarted: another life listens there"),
             Failure::Myself => {}
@@ -136,14 +133,13 @@ impl Outbound {
     }
 
     /// Says what there is to say on one connection.
-    async fn carry(&self, connection: Connection) -> Over {
+    async fn carry(&self, connection: Connection, progress: &mut Progress) -> Over {
         let sizes = Sizes {
             frame_max: usize::try_from(connection.frame_max).unwrap_or(usize::MAX),
             message_max: usize::try_from(connection.message_max).unwrap_or(usize::MAX),
         };
         let (mut reader, mut writer) = tokio::io::split(connection.stream);
         let mut answers = FrameBuffer::new(BEFORE_AUTHENTICATION);
-        let mut progress = Progress { sent: 0, taken: 0, since: self.means.clock.now() };
         loop {
             tokio::select! {
                 biased;
@@ -208,6 +204,10 @@ struct Progress {
 }
 
 impl Progress {
+    fn new(now: Timestamp) -> Self {
+        Self { sent: 0, taken: 0, since: now }
+    }
+
     fn sent(&mut self, bytes: usize, now: Timestamp) {
         if self.sent == self.taken {
             self.since = now;

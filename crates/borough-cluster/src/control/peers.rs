@@ -30,8 +30,8 @@ impl Peers {
     /// Sends a message, or counts it as dropped if nobody knows where to.
     pub(super) fn send(&mut self, to: &Peer, machine: &Node, message: Vec<u8>) {
         let queue = match to {
-            Peer::Node(uid) => self.to_life(*uid, machine),
-            Peer::Address(address) => Some(self.to_place(address)),
+            Peer::Node(uid) => self.way_to_life(*uid, machine),
+            Peer::Address(address) => Some(self.way_to_place(address)),
         };
         let dropped = queue.map_or(1, |queue| queue.put(message).unwrap_or(1));
         add(&self.means.counters.dropped, dropped);
@@ -44,7 +44,7 @@ impl Peers {
         }
     }
 
-    fn to_life(&mut self, uid: Uid, machine: &Node) -> Option<Arc<Queue>> {
+    fn way_to_life(&mut self, uid: Uid, machine: &Node) -> Option<Arc<Queue>> {
         if let Some(queue) = self.lives.get(&uid).filter(|queue| !queue.is_over()) {
             return Some(queue.clone());
         }
@@ -57,7 +57,7 @@ impl Peers {
         Some(queue)
     }
 
-    fn to_place(&mut self, address: &Address) -> Arc<Queue> {
+    fn way_to_place(&mut self, address: &Address) -> Arc<Queue> {
         if let Some(queue) = self.places.get(address).filter(|queue| !queue.is_over()) {
             return queue.clone();
         }

@@ -68,10 +68,10 @@ pub(crate) struct Setup {
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) rejoin: bool,
-    /// Where actors and data lanes run.
-    pub(crate) runtime: Handle,
     /// The actors.
     pub(crate) system: SystemHandle,
+    /// Where they run, and the data lanes with them.
+    pub(crate) runtime: Handle,
     /// How messages to others are encoded.
     pub(crate) codec: CodecId,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Control {
     pub(crate) myself: Myself,
     pub(crate) node_id: NodeId,
     pub(crate) door: Arc<Door>,
-    pub(crate) links: Arc<Hub>,
+    pub(crate) hub: Arc<Hub>,
     pub(crate) counters: Arc<Counters>,
     stop: watch::Sender<bool>,
     /// Closed once everything has ended.
@@ -125,21 +125,9 @@ impl Control {
         };
         let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
         let parts = started.await.map_err(|_| gone())??;
-        let Parts { commands, is_leaving, topology, myself, node_id, door, links, counters } = parts;
+        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, counters } = parts;
         let thread = Mutex::new(thread);
-        Ok(Self {
-            commands,
-            is_leaving,
-            topology,
-            myself,
-            node_id,
-            door,
-            links,
-            counters,
-            stop,
-            ended,
-            thread,
-        })
+        Ok(Self { commands, is_leaving, topology, myself, node_id, door, hub, counters, stop, ended, thread })
     }
 
     /// Has it end at once, without leaving.
@@ -182,7 +170,7 @@ struct Parts {
     myself: Myself,
     node_id: NodeId,
     door: Arc<Door>,
-    links: Arc<Hub>,
+    hub: Arc<Hub>,
     counters: Arc<Counters>,
 }
 
@@ -198,25 +186,19 @@ async fn run(
     };
     let node_id = setup.node_id.clone().unwrap_or_else(|| NodeId::new(address.as_str()));
     let myself = Myself::new(Incarnation { address, uid: setup.chance.uid() });
-    let cluster = setup.settings.cluster.clone();
+    let (cluster, limits) = (setup.settings.cluster.clone(), setup.limits);
     let door = Door::new(
         setup.transport,
         setup.secret,
         cluster,
         myself.clone(),
-        setup.limits.clone(),
+        limits.clone(),
         setup.chance.clone(),
     );
     let door = Arc::new(door);
+    let hub =
+        Hub::new(setup.system, myself.clone(), setup.runtime.clone(), door.clone(), limits, setup.codec);
     let guests = Arc::new(Guests::default());
-    let links = Hub::new(
-        setup.system,
-        myself.clone(),
-        setup.runtime.clone(),
-        door.clone(),
-        setup.limits,
-        setup.codec,
-    );
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
@@ -229,11 +211,11 @@ async fn run(
         myself: myself.clone(),
         node_id: node_id.clone(),
         door: door.clone(),
-        links: links.clone(),
+        hub: hub.clone(),
         counters: counters.clone(),
     };
     let gate = Gate {
-        links: links.clone(),
+        hub: hub.clone(),
         ear: Ear { heard: heard.clone(), counters: counters.clone(), clock: setup.clock.clone() },
         addresses: addresses.clone(),
         guests: guests.clone(),
@@ -251,14 +233,14 @@ async fn run(
             addresses,
             heard,
         },
-        links: links.clone(),
+        hub: hub.clone(),
         guests: guests.clone(),
         publisher,
         commands,
         words,
         is_leaving,
     };
-    let _closing = Closing { links, guests };
+    let _closing = Closing { hub, guests };
     let _ = ready.send(Ok(parts));
     tokio::select! {
         biased;
@@ -283,13 +265,13 @@ async fn bind(setup: &Setup) -> Result<(Address, Box<dyn Listener>), StartError>
 
 /// Closes what others hold of this node, however it ends.
 struct Closing {
-    links: Arc<Hub>,
+    hub: Arc<Hub>,
     guests: Arc<Guests>,
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        self.links.end();
+        self.hub.end();
         self.guests.send_away();
     }
 }

@@ -88,10 +88,6 @@ impl Link {
         })
     }
 
-    pub(super) fn peer(&self) -> &Incarnation {
-        &self.peer
-    }
-
     pub(super) fn system(&self) -> &SystemHandle {
         &self.hub.system
     }

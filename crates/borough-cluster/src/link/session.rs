@@ -202,7 +202,6 @@ struct Inlets {
 }
 
 struct Entry {
-    target: u64,
     inlet: Box<dyn Inlet>,
     touched: bool,
     /// Bytes of what was taken and not yet flushed.
@@ -226,7 +225,7 @@ impl Inlets {
             None => {
                 let inlet = link.exports().find(target)?.inlet();
                 self.prune();
-                self.list.push(Entry { target, inlet, touched: false, bytes: 0 });
+                self.list.push(Entry { inlet, touched: false, bytes: 0 });
                 self.places.insert(target, self.list.len() - 1);
                 self.list.len() - 1
             }

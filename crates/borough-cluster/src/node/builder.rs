@@ -315,8 +315,8 @@ impl NodeBuilder {
             settings,
             discovery,
             rejoin: self.rejoin,
-            runtime: Handle::current(),
             system,
+            runtime: Handle::current(),
             codec: self.codec,
         })
     }

@@ -41,7 +41,7 @@ impl Node {
     /// # Ok(()) }
     /// ```
     pub fn expose<M: Message>(&self, actor: &ActorRef<M>) -> Result<(), ExposeError> {
-        self.shared.links.exports().expose(actor)
+        self.shared.hub.exports().expose(actor)
     }
 
     /// Prepares to find an actor by its path, here or on another node.
@@ -109,9 +109,9 @@ async fn find<M: Message>(
     path: &str,
 ) -> Result<ActorRef<M>, RemoteLookupError> {
     if node.uid == control.myself.uid() {
-        return Ok(control.links.look_up_here(path)?);
+        return Ok(control.hub.look_up_here(path)?);
     }
-    match timeout(LOOKUP_TIME, control.links.look_up(node, path)).await {
+    match timeout(LOOKUP_TIME, control.hub.look_up(node, path)).await {
         Ok(Some(found)) => Ok(found?),
         Ok(None) => Err(RemoteLookupError::NodeLost { node: node.clone() }),
         Err(_) => Err(RemoteLookupError::Timeout { node: node.clone(), time: LOOKUP_TIME }),

@@ -58,13 +58,12 @@ impl Publisher {
         self.is_stale = true;
     }
 
-    /// Shows what is new; says whether anything is.
-    pub(crate) fn refresh(&mut self, machine: &node::Node) -> bool {
-        if !std::mem::take(&mut self.is_stale) {
-            return false;
+    /// Shows what is new, if anything is.
+    pub(crate) fn refresh(&mut self, machine: &node::Node) {
+        if std::mem::take(&mut self.is_stale) {
+            let snapshot = survey(machine, &self.node_id, self.standing.clone(), &self.current());
+            self.show(snapshot);
         }
-        let snapshot = survey(machine, &self.node_id, self.standing.clone(), &self.current());
-        self.show(snapshot)
     }
 
     /// A life is over: nothing is known any more but how it ended.
@@ -84,14 +83,14 @@ impl Publisher {
         self.show(TopologySnapshot::alone(self.node_id.clone(), incarnation));
     }
 
-    fn show(&self, snapshot: TopologySnapshot) -> bool {
+    fn show(&self, snapshot: TopologySnapshot) {
         self.newest.send_if_modified(|newest| {
             let is_new = **newest != snapshot;
             if is_new {
                 *newest = Arc::new(snapshot);
             }
             is_new
-        })
+        });
     }
 }
 
