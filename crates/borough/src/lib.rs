@@ -1,8 +1,8 @@
 //! Cluster-sharded actors for Rust: millions of stateful entities, each one actor with an id.
 //!
-//! This crate is the one name to depend on. What exists today is the ground floor: local actors with
-//! bounded mailboxes, supervision, asks, timers, watch, stash, an event stream and coordinated
-//! shutdown. The cluster, and sharding on top of it, are built on it next.
+//! This crate is the one name to depend on. What exists today: local actors with bounded mailboxes, supervision, asks, timers, watch,
+//! stash, an event stream and coordinated shutdown ([`System`]); and nodes that form a cluster and know who is in it
+//! ([`Node`]). Sharding is built on both next.
 //!
 //! ```
 #![doc = include_str!("../examples/account.rs")]
@@ -18,9 +18,18 @@
 //! | what happens after a fault | [`Supervision`], [`Fault`] |
 //! | messages that reached nobody | [`DeadLetters`] |
 //! | ending a program in order | [`SystemHandle::shutdown`] |
+//! | being a node of a cluster | [`Node`], [`NodeBuilder`] |
+//! | who is there | [`Topology`], [`TopologySnapshot`] |
+//! | finding the others | [`Discovery`](cluster::Discovery) |
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub use borough_actor::*;
+pub use borough_cluster::{Node, NodeBuilder, NodeId, Secret, Standing, Tls, Topology, TopologySnapshot};
+
+/// Nodes and their clusters: everything that a node can be set to, say of its cluster, or fail with.
+pub mod cluster {
+    pub use borough_cluster::*;
+}
 
 /// What most programs need: `use borough::prelude::*`.
 pub mod prelude {
@@ -28,6 +37,7 @@ pub mod prelude {
         Actor, ActorRef, Context, Directive, Fault, MailboxKind, Reply, StopReason, Supervision, System,
         SystemHandle, Terminated,
     };
+    pub use borough_cluster::{Node, Topology, TopologySnapshot};
 }
 
 /// Any error of this library, for `main` and for tests: every error here converts into it with `?`.

@@ -28,6 +28,68 @@ fn traffic_light_changes_its_behaviour() {
     assert_eq!(output("traffic_light"), "red green red green red green blinking blinking\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn two_nodes_see_each_other_and_leave_in_order_when_they_are_told_to() {
+    let ports = [free_port(), free_port()].map(|port| port.to_string());
+    let mut first = Running::start("two_nodes", &[&ports[0]]);
+    first.prints(&format!("member, up: 127.0.0.1:{}", ports[0]));
+    let mut second = Running::start("two_nodes", &[&ports[1], &ports[0]]);
+    let both = format!("member, up: 127.0.0.1:{} 127.0.0.1:{}", ports[0], ports[1]);
+    first.prints(&both);
+    second.prints(&both);
+    second.is_told_to_end();
+    second.prints("left, up: ");
+    first.prints(&format!("member, up: 127.0.0.1:{}", ports[0]));
+    first.is_told_to_end();
+    first.prints("left, up: ");
+    for program in [&mut first, &mut second] {
+        assert!(program.child.wait().unwrap().success());
+    }
+}
+
+#[cfg(unix)]
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// An example that goes on until it is told to end.
+#[cfg(unix)]
+struct Running {
+    child: std::process::Child,
+    lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+}
+
+#[cfg(unix)]
+impl Running {
+    fn start(name: &str, arguments: &[&str]) -> Self {
+        use std::io::BufRead;
+        let mut command = Command::new(example(name));
+        let mut child = command.args(arguments).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// Waits for that line. A program that ends without is an error; one that hangs is the business of whoever runs the tests.
+    fn prints(&mut self, expected: &str) {
+        let found = self.lines.by_ref().map_while(Result::ok).find(|line| line == expected);
+        assert!(found.is_some(), "it ended without {expected:?}");
+    }
+
+    fn is_told_to_end(&self) {
+        let told = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn the_readme_shows_the_account_example_as_it_is() {
     let code = include_str!("../examples/account.rs").split_once("\n\n").unwrap().1;
