@@ -3,11 +3,12 @@
 
 use crate::driver::Breath;
 use crate::remote::{self, Item, Link, Pair, Role, Sink, Total};
-use borough::{Actor, ActorRef, Context, Fault, Node, Reply};
+use ::borough::{Actor, ActorRef, Context, Fault, Node, Reply};
 use serde::{Deserialize, Serialize};
 use std::future::pending;
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 const SERVER: &str = "node-1";
 const CLIENT: &str = "node-2";
@@ -43,10 +44,11 @@ impl Pair for Borough {
     type Link = SinkLink;
 
     async fn serve() -> SocketAddr {
-        let node = Node::builder("bench").node_id(SERVER).listen("127.0.0.1:0").start().await.expect("a node");
-        let sink = node.spawn_named("sink", SinkActor::default).expect("a sink");
+        let node =
+            Node::builder("bench").node_id(SERVER).listen("127.0.0.1:0").start().await.expect("a node");
+        let sink = node.actor(SinkActor::default).name("sink").spawn().expect("a sink");
         node.expose(&sink).expect("a free name");
-        let address = node.address();
+        let address = node.address().as_str().parse().expect("an address of numbers");
         tokio::spawn(async move {
             let _alive = (node, sink);
             pending::<()>().await;
@@ -55,11 +57,11 @@ impl Pair for Borough {
     }
 
     async fn connect(server: SocketAddr) -> SinkLink {
-        let node = Node::builder("bench").node_id(CLIENT).listen("127.0.0.1:0").seed(server);
+        let node = Node::builder("bench").node_id(CLIENT).listen("127.0.0.1:0").seed(server.to_string());
         let node = node.start().await.expect("a node");
         node.wait_for(2).await.expect("both are members");
         let sink = node.lookup::<Msg>("/sink").on(SERVER).await.expect("the sink is exposed");
-        SinkLink { sink, _node: node }
+        SinkLink { sink, _node: Arc::new(node) }
     }
 }
 
@@ -67,7 +69,7 @@ impl Pair for Borough {
 #[derive(Clone)]
 struct SinkLink {
     sink: ActorRef<Msg>,
-    _node: Node,
+    _node: Arc<Node>,
 }
 
 impl Link for SinkLink {

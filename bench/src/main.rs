@@ -6,6 +6,7 @@
 //! `bench/README.md`.
 
 mod borough;
+mod borough_remote;
 mod busy;
 #[allow(
     clippy::cast_precision_loss,
@@ -109,7 +110,7 @@ fn run(program: &str, job: Option<driver::Job>) -> ExitCode {
 
 fn play(program: &str, role: Option<remote::Role>) -> ExitCode {
     if program == programs::BOROUGH {
-        return driver::refuse("borough is not built for two processes yet");
+        return borough_remote::play(role);
     }
     raw::run_remote(program, role).unwrap_or_else(|| driver::refuse("no such program"))
 }

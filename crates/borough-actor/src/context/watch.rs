@@ -1,6 +1,6 @@
 //! The watches an actor keeps on others.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::cell::ActorCell;
@@ -8,7 +8,8 @@ use crate::item::{Item, Rare};
 use crate::watch::{TargetKey, WatchId, Watchable};
 
 pub(crate) struct Watches<M> {
-    kept: HashMap<WatchId, Watch<M>>,
+    /// In the order they began.
+    kept: BTreeMap<WatchId, Watch<M>>,
     by_target: HashMap<TargetKey, WatchId>,
 }
 
@@ -28,7 +29,7 @@ struct Watch<M> {
 
 impl<M> Default for Watches<M> {
     fn default() -> Self {
-        Self { kept: HashMap::new(), by_target: HashMap::new() }
+        Self { kept: BTreeMap::new(), by_target: HashMap::new() }
     }
 }
 

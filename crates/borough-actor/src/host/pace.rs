@@ -5,7 +5,8 @@
 //! nothing beside its bounded mailbox.
 
 use std::sync::LazyLock;
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 /// The most messages a batch may have, as a power of two.
 const BITS_MAX: u8 = 8;

@@ -1,6 +1,6 @@
 //! Who comes in: control connections stay here, the others go to the links.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ pub(super) struct Gate {
 /// The control connections by which others speak to this node: one of each use a peer, the newest.
 #[derive(Debug, Default)]
 pub(super) struct Guests {
-    here: Mutex<HashMap<(Uid, u64), (u64, AbortHandle)>>,
+    here: Mutex<BTreeMap<(Uid, u64), (u64, AbortHandle)>>,
     entered: AtomicU64,
 }
 

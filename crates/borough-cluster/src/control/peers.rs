@@ -1,6 +1,6 @@
 //! The ways to all peers.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use borough_protocol::incarnation::{Address, Uid};
@@ -17,14 +17,14 @@ const LOOK_AT: usize = 64;
 /// Whom this node speaks to. When it is dropped, what waits may still go out on connections there are; no new one is made.
 pub(super) struct Peers {
     means: Means,
-    lives: HashMap<Uid, Arc<Queue>>,
-    places: HashMap<Address, Arc<Queue>>,
+    lives: BTreeMap<Uid, Arc<Queue>>,
+    places: BTreeMap<Address, Arc<Queue>>,
     look_at: usize,
 }
 
 impl Peers {
     pub(super) fn new(means: Means) -> Self {
-        Self { means, lives: HashMap::new(), places: HashMap::new(), look_at: LOOK_AT }
+        Self { means, lives: BTreeMap::new(), places: BTreeMap::new(), look_at: LOOK_AT }
     }
 
     /// Sends a message, or counts it as dropped if nobody knows where to.

@@ -1,6 +1,6 @@
 //! The way to one life of one peer: two lanes, what is watched by them, and what is looked up.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -43,7 +43,7 @@ pub(crate) struct Link {
     message_max: AtomicUsize,
     unacked_max: usize,
     watches: Mutex<Watches>,
-    lookups: Mutex<HashMap<u64, oneshot::Sender<Result<u64, LookupError>>>>,
+    lookups: Mutex<BTreeMap<u64, oneshot::Sender<Result<u64, LookupError>>>>,
     last_lookup: AtomicU64,
     /// Itself, for the tasks it starts.
     me: Weak<Link>,
@@ -52,9 +52,9 @@ pub(crate) struct Link {
 #[derive(Default)]
 struct Watches {
     /// Actors there that are watched from here.
-    ours: HashMap<u64, Ours>,
+    ours: BTreeMap<u64, Ours>,
     /// Actors here that are watched from there: the peer's watch, its target, and the watch here.
-    theirs: HashMap<u64, (u64, u64)>,
+    theirs: BTreeMap<u64, (u64, u64)>,
 }
 
 struct Ours {
@@ -244,7 +244,7 @@ impl Link {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lookups(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Result<u64, LookupError>>>> {
+    fn lookups(&self) -> MutexGuard<'_, BTreeMap<u64, oneshot::Sender<Result<u64, LookupError>>>> {
         self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -19,7 +19,7 @@ mod session;
 mod tests;
 mod unacked;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,8 +80,8 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct State {
-    links: HashMap<Uid, Arc<Link>>,
-    sessions: HashMap<(Uid, Lane), Arc<Mutex<Session>>>,
+    links: BTreeMap<Uid, Arc<Link>>,
+    sessions: BTreeMap<(Uid, Lane), Arc<Mutex<Session>>>,
     removed: HashSet<Uid>,
     /// In the order they were removed.
     removals: VecDeque<Uid>,

@@ -27,6 +27,7 @@ pub(super) async fn run(
             Err(_) => return,
         }
         tokio::select! {
+            biased;
             changed = newest.changed() => if changed.is_err() { return },
             _ = actor.stopped() => return,
         }
