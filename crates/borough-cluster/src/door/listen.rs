@@ -1,15 +1,18 @@
 //! Takes those who connect, one after the other, and never stops.
 //!
-//! Promise: neither a flood of connections nor a process without free file descriptors makes it spin or end.
+//! Promise: neither a flood of connections nor a process without free file descriptors makes it spin or end, and the tasks
+//! beside it go on.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::refusals::Refusal;
 use super::seldom::Seldom;
+use super::turns::Turns;
 use super::waiting::Waiting;
 use super::{Door, Doorman};
 use crate::transport::{Listener, Stream};
@@ -24,6 +27,9 @@ impl Door {
     pub(crate) async fn listen(self: Arc<Self>, mut listener: Box<dyn Listener>, doorman: Arc<dyn Doorman>) {
         let mut waiting = Waiting::new(self.limits.handshakes_at_once);
         let mut pause = Pause::default();
+        let turns = Turns::default();
+        let mut giving = JoinSet::new();
+        giving.spawn(turns.clone().give());
         loop {
             tokio::select! {
                 biased;
@@ -32,7 +38,7 @@ impl Door {
                     Ok((stream, from)) => {
                         pause.over();
                         let handshake = self.clone().receive(stream, from.clone(), doorman.clone());
-                        self.note_crowded_out(waiting.add(from, handshake));
+                        self.note_crowded_out(waiting.add(from, turns.pace(handshake)));
                     }
                     Err(error) => {
                         pause.note(&error);

@@ -14,6 +14,7 @@ mod seat;
 pub(crate) mod seldom;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod waiting;
 mod words;
 

@@ -3,6 +3,7 @@
 //! Promise: strangers cannot fill a log. Each reason is logged at most once a minute, with the number of those that were
 //! left out since; the counts are exact.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::seldom::Seldom;
@@ -89,7 +90,7 @@ impl Refusal {
 }
 
 /// How many were not let in since the node started, by reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct RefusalCounts {
     counts: [u64; Refusal::ALL.len()],
 }
@@ -108,6 +109,13 @@ impl RefusalCounts {
     /// Every reason with its number, also those that never occurred.
     pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
         Refusal::ALL.into_iter().map(|reason| (reason, self.of(reason)))
+    }
+}
+
+/// Shows the reasons that occurred.
+impl fmt::Debug for RefusalCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().filter(|(_, count)| *count > 0)).finish()
     }
 }
 

@@ -54,6 +54,32 @@ async fn a_door_that_is_closed_lets_go_of_those_who_wait() {
     assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_crowd_that_speaks_at_once_leaves_others_their_turns() {
+    let network = MemoryNetwork::new(1);
+    let open = Open::at(Maker::on(&network, B, 2)).await;
+    let mut crowd = Vec::new();
+    for _ in 0..1000 {
+        crowd.push(stranger(&network, &open.address).await);
+    }
+    // Until each of them has had its first step.
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+    }
+    for stream in &mut crowd {
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    }
+    assert_eq!(open.door.refusals().total(), 0);
+    let (mut before, mut most) = (0, 0);
+    while before < 1000 {
+        tokio::task::yield_now().await;
+        let now = open.door.refusals().total();
+        most = most.max(now - before);
+        before = now;
+    }
+    assert!((1..=2 * turns::AT_ONCE as u64).contains(&most), "{most}");
+}
+
 /// Fails a number of times before it accepts, as when file descriptors are short.
 struct Failing {
     below: Box<dyn Listener>,

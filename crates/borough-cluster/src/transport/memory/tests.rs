@@ -1,3 +1,5 @@
+//! Each fault does what it says, and nothing else.
+
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

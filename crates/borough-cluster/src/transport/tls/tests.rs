@@ -1,3 +1,5 @@
+//! Who gets through with which certificate, and what files that change lead to.
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
