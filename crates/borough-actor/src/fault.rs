@@ -65,6 +65,7 @@ impl Fault {
     }
 
     /// Runs user code; a panic in it becomes a fault.
+    #[inline]
     pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Self> {
         catch_unwind(AssertUnwindSafe(code)).map_err(Self::from_panic)
     }

@@ -162,14 +162,12 @@ impl<T: Letter> Mailbox<T> {
     /// Puts items in from the front, for as long as there is room; the others stay. One lock for all.
     pub(crate) fn push_all(&self, items: &mut VecDeque<T>) {
         let mut state = lock(&self.state);
-        if self.is_closed() || items.is_empty() {
+        if self.is_closed() || items.is_empty() || !self.has_room(&state) {
             return;
         }
-        while self.has_room(&state) {
-            let Some(item) = items.pop_front() else { break };
-            state.queue.push(item);
-        }
-        let reader = if state.queue.len() == 0 { None } else { self.unpark(&mut state) };
+        let room = self.capacity as usize - state.queue.len();
+        state.queue.push_some(items, room);
+        let reader = self.unpark(&mut state);
         drop(state);
         reader.into_iter().for_each(Waker::wake);
     }

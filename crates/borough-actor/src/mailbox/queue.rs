@@ -71,6 +71,20 @@ impl<T: Letter> Queue<T> {
         }
     }
 
+    /// Puts in up to `room` items, from the front; the others stay. By the one who sends them, as [`Queue::rank`].
+    pub(crate) fn push_some(&mut self, items: &mut VecDeque<T>, room: usize) {
+        match self {
+            Self::Fifo(queue) if items.len() > room => queue.extend(items.drain(..room)),
+            Self::Fifo(queue) if queue.is_empty() => mem::swap(queue, items),
+            Self::Fifo(queue) => queue.append(items),
+            Self::Ranked(ranked) => {
+                for item in items.drain(..room.min(items.len())) {
+                    ranked.rank_and_push(item);
+                }
+            }
+        }
+    }
+
     /// Puts an item where its sender said that it belongs.
     pub(crate) fn push_ranked(&mut self, item: T, rank: i64) {
         match self {

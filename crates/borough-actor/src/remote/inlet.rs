@@ -54,10 +54,16 @@ pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {
     }
 }
 
-/// Decodes a message. That runs the user's code: a panic in it is no reason to lose what others sent.
+/// Decodes a message and stages it. That runs the user's code: a panic in it is no reason to lose what others sent.
+///
+/// It is staged within, because a large message costs more to move than to decode.
 #[inline]
-fn decode<M: Message>(message: Arrived<'_>) -> Result<M, CodecError> {
-    Fault::catch(|| message.codec.decode(message.body)).unwrap_or_else(|panic| {
+fn decode<M: Message>(message: Arrived<'_>, stage: impl FnOnce(M)) -> Result<(), CodecError> {
+    let decoded = Fault::catch(|| {
+        stage(message.codec.decode(message.body)?);
+        Ok(())
+    });
+    decoded.unwrap_or_else(|panic| {
         Err(CodecError::Decode {
             type_name: std::any::type_name::<M>(),
             codec: message.codec,
@@ -89,16 +95,12 @@ impl<M: Message> MailboxInlet<M> {
 impl<M: Message> Inlet for MailboxInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
         let ask = message.left.map(|left| self.cell.core.asks.name_abroad(left));
-        match decode(message) {
-            Ok(message) => {
-                self.staged.push_back(Item::new(message, ask));
-                Ok(())
-            }
-            Err(error) => {
-                self.cell.record_dead_letter(DeadLetterReason::Unreadable);
-                Err(error)
-            }
+        let staged = &mut self.staged;
+        let decoded = decode(message, |message| staged.push_back(Item::new(message, ask)));
+        if decoded.is_err() {
+            self.cell.record_dead_letter(DeadLetterReason::Unreadable);
         }
+        decoded
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -161,16 +163,12 @@ impl<M: Message> RouteInlet<M> {
 impl<M: Message> Inlet for RouteInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
         let ask = message.left.map(|left| self.actor.core().asks.name_abroad(left));
-        match decode(message) {
-            Ok(message) => {
-                self.staged.push_back((message, ask));
-                Ok(())
-            }
-            Err(error) => {
-                self.bury(DeadLetterReason::Unreadable);
-                Err(error)
-            }
+        let staged = &mut self.staged;
+        let decoded = decode(message, |message| staged.push_back((message, ask)));
+        if decoded.is_err() {
+            self.bury(DeadLetterReason::Unreadable);
         }
+        decoded
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {

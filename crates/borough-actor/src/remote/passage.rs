@@ -14,6 +14,7 @@ thread_local! {
     static OPEN: Cell<bool> = const { Cell::new(false) };
     /// Slots of the ask table that were taken for replies while a message was encoded.
     static TAKEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    static ANY_TAKEN: Cell<bool> = const { Cell::new(false) };
     /// A buffer to encode into.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
@@ -57,22 +58,26 @@ pub(crate) fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R>
 /// Gives `act` an empty buffer to encode into.
 #[inline]
 pub(crate) fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-    let mut scratch = SCRATCH.take();
-    scratch.clear();
-    let result = act(&mut scratch);
-    if scratch.capacity() <= SCRATCH_KEPT {
-        SCRATCH.set(scratch);
-    }
-    result
+    SCRATCH.with(|scratch| {
+        // Somebody encodes while he encodes.
+        let Ok(mut scratch) = scratch.try_borrow_mut() else { return act(&mut Vec::new()) };
+        scratch.clear();
+        let result = act(&mut scratch);
+        if scratch.capacity() > SCRATCH_KEPT {
+            *scratch = Vec::new();
+        }
+        result
+    })
 }
 
 /// A slot was taken for a reply in the message that is being encoded.
 pub(crate) fn note_taken(slot: u32) {
+    ANY_TAKEN.set(true);
     TAKEN.with_borrow_mut(|taken| taken.push(slot));
 }
 
 /// The slots noted since the last call.
 #[inline]
 pub(crate) fn taken() -> Vec<u32> {
-    TAKEN.with_borrow_mut(mem::take)
+    if ANY_TAKEN.replace(false) { TAKEN.with_borrow_mut(mem::take) } else { Vec::new() }
 }
