@@ -15,6 +15,7 @@ mod feed;
 mod follow;
 mod interface;
 mod participant;
+mod quiet;
 mod settle;
 mod size;
 mod standing;

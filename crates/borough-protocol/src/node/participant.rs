@@ -197,21 +197,6 @@ impl Participant {
         self.departure.may_run() && self.holder.standing(now) == Standing::Running
     }
 
-    /// The node was not called when it should have been: it, not the others, was away.
-    pub(super) fn notice_absence(&mut self, now: Timestamp, due: Timestamp) {
-        let away = now.since(due.max(self.times.awake));
-        self.times.awake = now;
-        if away > self.identity.settings.round_trip {
-            let settings = &self.identity.settings;
-            let least = settings.timing().renew + settings.round_trip;
-            self.grants.forgive(away);
-            self.grants.allow(now, settings.timing(), least);
-            if let Some((_, office)) = &mut self.office {
-                office.forgive(away);
-            }
-        }
-    }
-
     /// Handles an input; says so if this was the end.
     pub(super) fn handle(
         &mut self,
