@@ -196,14 +196,6 @@ impl Grants {
         }
     }
 
-    /// What came while this voter was away may still lie unread: everybody has at least so long from now on.
-    pub fn allow(&mut self, now: Timestamp, timing: &Timing, least: core::time::Duration) {
-        let floor = now - timing.suspect_after.saturating_sub(least);
-        for heard in self.heard.values_mut() {
-            heard.at = heard.at.max(floor);
-        }
-    }
-
     /// This voter heard nobody up to now: everybody gets as long as if he had just been heard.
     pub fn forgive_all(&mut self, now: Timestamp) {
         for heard in self.heard.values_mut() {

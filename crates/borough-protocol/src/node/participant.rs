@@ -1,6 +1,6 @@
 //! A node that belongs to a cluster: its parts, and to which of them each word goes.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -60,6 +60,8 @@ pub(super) struct Participant {
     pub(super) term: Term,
     /// Removed nodes whose links stay open as long as the log needs them.
     pub(super) to_close: BTreeSet<Uid>,
+    /// Those who are silent for too long, and when a look first found them so.
+    pub(super) looked_at: BTreeMap<Uid, Timestamp>,
     /// The quiet members as last reported.
     pub(super) quiet: Arc<[Uid]>,
     pub(super) reports_sent: u64,
@@ -159,6 +161,7 @@ impl Participant {
             published: Standing::Guest,
             suspended_since: now,
             to_close: BTreeSet::new(),
+            looked_at: BTreeMap::new(),
             quiet: Arc::from([]),
             reports_sent: 0,
             reported_to: None,

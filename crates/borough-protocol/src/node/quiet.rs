@@ -1,4 +1,12 @@
 //! Whom this node, as a voter, does not hear; and whether it is itself that was away.
+//!
+//! ```text
+//! heard --silent for suspect_after--> looked at --still silent at a second look--> quiet
+//!   ^                                      |                                         |
+//!   +---------- a renewal is read ---------+-----------------------------------------+
+//! ```
+//! A second look, because what a silent member said may have come while this voter stood still, and lie unread: no clock tells a voter
+//! that stood still from one that had nothing to do.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,17 +25,14 @@ impl Participant {
         let away = now.since(due.max(self.times.awake));
         self.times.awake = now;
         if away > self.identity.settings.round_trip {
-            let settings = &self.identity.settings;
-            let least = settings.timing().renew + settings.round_trip;
             self.grants.forgive(away);
-            self.grants.allow(now, settings.timing(), least);
             if let Some((_, office)) = &mut self.office {
                 office.forgive(away);
             }
         }
     }
 
-    /// A voter tells the coordinator whom it does not hear, the moment it is so.
+    /// A voter tells the coordinator whom it does not hear, the moment it is sure.
     pub(super) fn look_for_quiet(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         let me = self.uid();
         if now < self.times.quiet || !self.votes() {
@@ -35,6 +40,7 @@ impl Participant {
         }
         let timing = *self.identity.settings.timing();
         let Look { mut quiet, silent, next } = self.grants.look(now, &timing, me, &self.table);
+        let next = next.min(self.look_twice(now, &mut quiet));
         self.doubt_itself(now, &mut quiet);
         // A member whose voters all left knows of none of those who vote now.
         let coordinator = self.log.coordinator().map(|(uid, _)| uid);
@@ -58,6 +64,22 @@ impl Participant {
             let report = QuietReport { seq: self.reports_sent, quiet: self.quiet.clone() };
             effects.push(self.word(coordinator, Word::Quiet(report)));
         }
+    }
+
+    /// Leaves only those that an earlier look found silent too, with time between to read; says when to look at the others again.
+    fn look_twice(&mut self, now: Timestamp, quiet: &mut Vec<Uid>) -> Timestamp {
+        let reading = self.identity.settings.round_trip / 4;
+        let mut again = Timestamp::NEVER;
+        self.looked_at.retain(|uid, _| quiet.contains(uid));
+        quiet.retain(|uid| {
+            let first = *self.looked_at.entry(*uid).or_insert(now);
+            let is_sure = now.since(first) >= reading;
+            if !is_sure {
+                again = again.min(first + reading);
+            }
+            is_sure
+        });
+        again
     }
 
     /// A voter that does not hear a quorum of the voters accuses nobody: it is itself that is cut off. When it is not any more, everybody

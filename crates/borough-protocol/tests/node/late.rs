@@ -3,7 +3,7 @@
 use borough_protocol::node::{Command, End, Event, GaveUp, Word};
 use borough_protocol::settings::{Settings, Strategy};
 
-use crate::rig::{Fate, MILLI, Rig, SECOND};
+use crate::rig::{Fate, MILLI, Parcel, Rig, SECOND};
 
 const FIVE: &[&str] = &["a", "b", "c", "d", "e"];
 
@@ -113,6 +113,30 @@ fn the_one_voter_that_was_away_removes_nobody_for_it() {
         rig.resume("a");
         rig.wait_until("all go on", 2 * SECOND, |rig| rig.is_whole(all));
         assert!(!rig.anybody_removed(), "{}", rig.describe());
+    }
+}
+
+/// A member has just shown the longest pause it may, and its renewals come while the one voter stands still itself: wherever in that
+/// pause the end of its patience lies, it reads before it judges.
+#[test]
+fn a_voter_that_stood_still_reads_what_came_before_it_accuses() {
+    let settings = Settings { strategy: Strategy::KeepOldest, ..Settings::default() };
+    for still in (100..300).step_by(2) {
+        let mut rig = Rig::grown(settings.clone(), &["a", "b"]);
+        let is_renewal =
+            |parcel: &Parcel| parcel.goes("b", "a") && matches!(parcel.word(), Some(Word::Renew(_)));
+        rig.network.rule(Fate::Copied, is_renewal);
+        rig.wait_until("b renews", SECOND, |rig| rig.network.kept(Fate::Copied) > 0);
+        rig.pass(190 * MILLI);
+        rig.pause("b");
+        rig.pass(400 * MILLI);
+        rig.resume("b");
+        rig.pass(4 * MILLI);
+        rig.pause("a");
+        rig.pass(still * MILLI);
+        rig.resume_and_read("a", 2 * MILLI);
+        rig.pass(2 * SECOND);
+        assert!(!rig.anybody_removed(), "{still} ms\n{}", rig.describe());
     }
 }
 

@@ -175,9 +175,14 @@ impl Rig {
 
     /// It goes on; its turn has ended, and what came meanwhile is there.
     pub(crate) fn resume(&mut self, name: &'static str) {
+        self.resume_and_read(name, Duration::ZERO);
+    }
+
+    /// It goes on, and reads what came meanwhile only so much later: its own deadlines come first.
+    pub(crate) fn resume_and_read(&mut self, name: &'static str, later: Duration) {
         self.paused.remove(name).expect("paused");
         for parcel in std::mem::take(&mut self.missed) {
-            self.network.deliver_again(self.now, parcel);
+            self.network.deliver_again(self.now + later, parcel);
         }
     }
 
