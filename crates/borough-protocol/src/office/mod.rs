@@ -159,12 +159,12 @@ impl Office {
             return next;
         }
         admission::admit(scene, &mut propose);
-        // Until a fixed quorum is complete it must not decide on anybody's end.
+        self.let_go(scene, &mut propose);
+        // Until a fixed quorum is complete it must not end anybody who wants to stay.
         if removal::may_remove(scene, propose.log) {
-            self.drain(scene, &mut propose);
             self.remove(scene, &mut propose);
-            next = next.min(self.free(scene, &mut propose));
         }
+        next = next.min(self.free(scene, &mut propose));
         self.change_voters(scene, &mut propose);
         self.asked.retain(|request| request.is_open(scene.table));
         next

@@ -9,10 +9,10 @@ use crate::incarnation::Uid;
 use crate::log::Log;
 use crate::node::QuietReport;
 use crate::settings::Strategy;
-use crate::table::{Change, Removal, State};
+use crate::table::{Change, Member, Removal, State};
 use crate::time::Timestamp;
 
-/// A fixed quorum that is not complete yet may admit members and change voters, nothing else.
+/// A fixed quorum that is not complete yet admits members, changes voters and lets go who wants to: it ends nobody against its will.
 pub(super) fn may_remove(scene: &Scene<'_>, log: &TableLog) -> bool {
     match scene.settings.strategy {
         Strategy::StaticQuorum { quorum } => log.voters().now.len() == 2 * quorum - 1,
@@ -21,34 +21,37 @@ pub(super) fn may_remove(scene: &Scene<'_>, log: &TableLog) -> bool {
 }
 
 impl Office {
-    pub(super) fn drain(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+    /// Those who want to go, and those whose life is over anyway: it takes nobody's opinion but their own.
+    pub(super) fn let_go(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
         for request in &self.asked {
-            if let Request::Leave(uid) = request
-                && scene.table.member(*uid).is_some_and(|member| member.state == State::Active)
-            {
-                propose.once(Change::Drain(*uid));
+            match request {
+                Request::Leave(uid) if scene.table.member(*uid).is_some_and(is_active) => {
+                    propose.once(Change::Drain(*uid));
+                }
+                Request::Goodbye(uid) if scene.table.member(*uid).is_some() => {
+                    propose.remove(*uid, Removal::Goodbye);
+                }
+                Request::Leave(_) | Request::Goodbye(_) | Request::Down(_) | Request::Close => {}
             }
+        }
+        // Gossip gave it up as a guest while it was being admitted: nobody would ever see it.
+        for uid in scene.table.members().keys().filter(|uid| scene.document.is_buried(**uid)) {
+            propose.remove(*uid, Removal::Replaced);
         }
     }
 
+    /// Those whom others want gone.
     pub(super) fn remove(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
         let quiet: Vec<Uid> =
             scene.table.members().keys().copied().filter(|uid| self.is_quiet(scene, propose, *uid)).collect();
         for uid in quiet {
             propose.remove(uid, Removal::Quiet);
         }
-        // Gossip gave it up as a guest while it was being admitted: nobody would ever see it.
-        for uid in scene.table.members().keys().filter(|uid| scene.document.is_buried(**uid)) {
-            propose.remove(*uid, Removal::Replaced);
-        }
         for request in &self.asked {
-            let (uid, why) = match request {
-                Request::Goodbye(uid) => (*uid, Removal::Goodbye),
-                Request::Down(uid) => (*uid, Removal::Operator),
-                Request::Leave(_) | Request::Close => continue,
-            };
-            if scene.table.member(uid).is_some() {
-                propose.remove(uid, why);
+            if let Request::Down(uid) = request
+                && scene.table.member(*uid).is_some()
+            {
+                propose.remove(*uid, Removal::Operator);
             }
         }
         self.remove_cut_off(scene, propose);
@@ -96,4 +99,8 @@ impl Office {
             propose.remove(younger, Removal::CutOff);
         }
     }
+}
+
+fn is_active(member: &Member) -> bool {
+    member.state == State::Active
 }

@@ -212,6 +212,34 @@ fn an_incomplete_static_quorum_removes_nobody() {
     }
 }
 
+/// Nobody else is asked about who wants to go, so it need not be complete for that; the one voter may go too.
+#[test]
+fn an_incomplete_static_quorum_lets_members_leave() {
+    for leaver in ["a", "b"] {
+        println!("{leaver} leaves");
+        let mut rig = Rig::grown(settings(TWO), &["a", "b"]);
+        rig.command(leaver, Command::Leave);
+        rig.wait_until("told to drain", 3 * SECOND, |rig| rig.events.contains(&(leaver, Event::Drain)));
+        rig.command(leaver, Command::Drained);
+        rig.wait_until("left", 5 * SECOND, |rig| rig.ends.contains(&(leaver, End::Left)));
+        let stays = if leaver == "a" { "b" } else { "a" };
+        rig.wait_until("the other goes on", 2 * SECOND, |rig| rig.is_whole(&[stays]));
+    }
+}
+
+/// Its list has room for three and one votes: an operator's word is not enough, a newer life of an address is.
+#[test]
+fn an_incomplete_static_quorum_replaces_and_frees_an_earlier_life() {
+    let mut rig = Rig::grown(settings(TWO), &["a", "b"]);
+    let old = rig.uid("b");
+    rig.command("a", Command::Down(old));
+    rig.always("it stays", 4 * SECOND, |rig| rig.is_whole(&["a", "b"]));
+    rig.crash("b");
+    rig.start("b");
+    rig.wait_until("freed", 6 * SECOND, |rig| rig.heard(&Event::Freed(old)));
+    rig.wait_until("the new one is in", 2 * SECOND, |rig| rig.is_whole(&["a", "b"]));
+}
+
 #[test]
 fn an_incomplete_static_quorum_admits_members_and_becomes_complete() {
     let mut rig = Rig::grown(settings(TWO), &["a", "b"]);
