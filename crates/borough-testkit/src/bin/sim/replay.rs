@@ -38,6 +38,15 @@ pub(crate) fn cut_down(seed: u64, arguments: &Arguments, violation: &Violation) 
 
 fn describe(plan: &Plan) {
     println!("seed {}: {:?}, {} nodes, {:?}", plan.seed, plan.mode, plan.nodes, plan.weather);
+    let settings = &plan.settings;
+    println!(
+        "  {}, at most {} voters, max_pause {:?}, round_trip {:?}, drift {} per mille",
+        settings.strategy,
+        settings.max_voters,
+        settings.max_pause,
+        settings.round_trip,
+        settings.drift_per_mille
+    );
     for strike in &plan.strikes {
         println!("  {strike}");
     }

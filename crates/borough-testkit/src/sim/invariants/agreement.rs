@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use borough_protocol::gossip::Document;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
-use borough_protocol::settings::Checked;
+use borough_protocol::settings::{Checked, Strategy};
 use borough_protocol::table::{State, Table};
 
 use crate::sim::life::Life;
@@ -64,11 +64,21 @@ fn unsettled_document(document: &Document, uids: &BTreeSet<Uid>) -> Option<Strin
 
 fn unsettled_voters(table: &Table, settings: &Checked) -> Option<String> {
     let voters = table.voters();
-    let eligible = table.members().len().min(settings.max_voters);
+    let eligible = table.members().len().min(voters_max(settings));
     let wanted = eligible - usize::from(eligible.is_multiple_of(2));
     if voters.is_joint() || voters.now.len() != wanted {
         return Some(format!("{wanted} voters are wanted, the lists are {voters:?}"));
     }
     let stranger = voters.now.iter().find(|uid| table.member(**uid).is_none())?;
     Some(format!("{stranger:?} votes and is no member"))
+}
+
+/// How many vote where there are members enough.
+fn voters_max(settings: &Checked) -> usize {
+    match settings.strategy {
+        Strategy::KeepMajority | Strategy::DownAll => settings.max_voters,
+        Strategy::StaticQuorum { quorum } => 2 * quorum - 1,
+        // The oldest, or the store.
+        Strategy::KeepOldest | Strategy::LeaseMajority => 1,
+    }
 }

@@ -1,10 +1,9 @@
 //! The drawing of a plan from its seed.
 
-use borough_protocol::flaws::Flaws;
 use borough_protocol::random::Random;
-use borough_protocol::settings::{Checked, Settings};
+use borough_protocol::settings::Checked;
 
-use super::{Mode, Plan, Wish, nanos};
+use super::{Mode, Plan, Wish, nanos, settings};
 use crate::sim::fault::{Fault, Target};
 use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
 use crate::sim::network::Weather;
@@ -21,11 +20,11 @@ const FIRST_FAULT: Nanos = SECOND;
 /// The whole run of that seed.
 pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let mut random = Random::seeded(seed);
-    let settings = draw_settings(&mut random, wish.flaws);
     let drawn_mode = draw_mode(&mut random);
+    let mode = wish.mode.unwrap_or(drawn_mode);
+    let settings = settings::draw(&mut random, mode, wish.flaws);
     let nodes = draw_nodes(&mut random);
     let slots = nodes + usize::from(random.per_mille(300));
-    let mode = wish.mode.unwrap_or(drawn_mode);
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots };
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
@@ -46,17 +45,6 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         heal_wild: HEAL_WILD,
         strikes,
     }
-}
-
-/// With few voters some members follow a table that they have no part in.
-fn draw_settings(random: &mut Random, flaws: Flaws) -> Checked {
-    let max_voters = if random.per_mille(300) { 3 } else { 5 };
-    // Few enough for snapshots and whole tables to be sent in a life of a minute.
-    let log_kept = [4, 8, 32, 256][usize::try_from(random.below(4)).unwrap_or(0)];
-    let settings = Settings { max_voters, log_kept, ..Settings::default() };
-    let mut checked = Checked::new(settings).expect("the defaults are safe with any odd number of voters");
-    checked.flaws = flaws;
-    checked
 }
 
 fn draw_mode(random: &mut Random) -> Mode {
@@ -96,7 +84,7 @@ impl Draw<'_> {
     fn weather(&mut self) -> Weather {
         // A message and its answer both have to stay within the round trip.
         let tolerated = nanos(self.settings.round_trip) / 2 - MILLISECOND;
-        let delay_min = self.random.between(MILLISECOND / 10, 5 * MILLISECOND);
+        let delay_min = self.random.between(MILLISECOND / 10, (5 * MILLISECOND).min(tolerated / 4));
         let delay_max = self.random.between(delay_min, tolerated / 2);
         let twice_per_mille = self.random.below(20);
         if self.is_gentle() {
@@ -272,9 +260,11 @@ impl Draw<'_> {
             return storm;
         }
         // One that leases outlive, mostly: those who lose theirs must not be a majority.
+        let bearable = nanos(self.settings.round_trip) * 6 / 10;
         Weather {
-            delay_max: delay_max.min(60 * MILLISECOND),
-            late_max: storm.late_max.min(SECOND),
+            delay_min: delay_min.min(bearable),
+            delay_max: delay_max.min(bearable),
+            late_max: storm.late_max.min(nanos(self.settings.timing().lease)),
             loss_per_mille: storm.loss_per_mille / 5,
             ..storm
         }

@@ -1,6 +1,7 @@
 //! Everything about a run that is decided before it begins: a seed written out, so that parts of it can be left out.
 
 mod draw;
+mod settings;
 
 use std::time::Duration;
 

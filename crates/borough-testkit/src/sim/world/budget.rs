@@ -12,11 +12,8 @@ use borough_protocol::voters::Voters;
 use super::World;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
-use crate::sim::moment::{Nanos, SECOND};
-use crate::sim::plan::Mode;
-
-/// The longest storm that leases outlive: after as long without any a node gives itself up.
-const STORM_MAX: Nanos = 5 * SECOND;
+use crate::sim::moment::Nanos;
+use crate::sim::plan::{Mode, nanos};
 
 impl World {
     /// Whether a quorum is left without that slot.
@@ -32,7 +29,9 @@ impl World {
     /// Whether the cluster outlives a storm of that length. It may cost anybody its lease: nothing else may be wrong.
     pub(super) fn bears_storm(&self, lasts: Nanos) -> bool {
         let all_are_well = || (0..self.seeds.len()).all(|slot| self.takes_part(slot));
-        self.mode == Mode::Wild || lasts <= STORM_MAX && all_are_well()
+        // Twice as long without any lease, and a node gives itself up.
+        let longest = nanos(self.settings.timing().give_up_after) / 2;
+        self.mode == Mode::Wild || lasts <= longest && all_are_well()
     }
 
     /// Looks whether a quorum of every list in force is still able to take part, whatever it was that the faults hit.

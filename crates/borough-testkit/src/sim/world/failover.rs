@@ -1,22 +1,24 @@
 //! The rule of fail-over: who cannot take part is removed in time, while a quorum of the voters can.
 //!
-//! It needs to know what was done to whom, so it stands here and not beside the others.
+//! It needs to know what was done to whom, so it stands here and not beside the others. While a fixed quorum is not complete it is owed
+//! nothing: until then nobody is removed who wants to stay.
 
 use borough_protocol::incarnation::Uid;
+use borough_protocol::settings::Strategy;
 
 use super::{Happening, World};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::{Nanos, SECOND};
-use crate::sim::plan::Mode;
+use crate::sim::plan::{Mode, nanos};
 use crate::sim::violation::Violation;
 
 /// How long it may take until a member that is gone, deaf or mute is removed: the promised fail-over, an election that goes wrong
 /// and a change of voters.
 const LOST: Nanos = 9 * SECOND;
-/// How long it may take until of two members that cannot hear each other one is removed: detectors are slower than leases, and what
-/// they say has to last.
-const APART: Nanos = 24 * SECOND;
+/// How long it may take until all know of two members that they cannot hear each other: detectors are slower than leases. What they
+/// say has to last besides.
+const NOTICED: Nanos = 14 * SECOND;
 
 /// Members of whom one must be gone by now: one, or two that are cut apart.
 pub(super) type Overdue = (Uid, Option<Uid>);
@@ -29,10 +31,16 @@ impl World {
         }
     }
 
+    /// How long it may take until of two members that cannot hear each other one is removed.
+    fn apart(&self) -> Nanos {
+        NOTICED + nanos(self.settings.timing().give_up_after)
+    }
+
     /// These two are cut apart for so long: plans to look whether one was removed.
     pub(super) fn expect_choice(&mut self, (one, other): (SlotIndex, SlotIndex), lasts: Nanos) {
-        if let Some((one, other)) = self.watched(one).zip(self.watched(other)).filter(|_| lasts > APART) {
-            self.queue.plan(self.now.after(APART), Happening::Overdue((one, Some(other))));
+        let apart = self.apart();
+        if let Some((one, other)) = self.watched(one).zip(self.watched(other)).filter(|_| lasts > apart) {
+            self.queue.plan(self.now.after(apart), Happening::Overdue((one, Some(other))));
         }
     }
 
@@ -46,6 +54,9 @@ impl World {
         if is_settled || self.is_healing || self.mode == Mode::Wild {
             return Ok(());
         }
+        if self.is_not_owed_yet((uid, other)) {
+            return Ok(());
+        }
         if let Some(other) = other
             && self.wait_again((uid, other))
         {
@@ -53,9 +64,30 @@ impl World {
         }
         let text = match other {
             None => format!("{uid:?} has been lost for {} s and is still a member", LOST / SECOND),
-            Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", APART / SECOND),
+            Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", self.apart() / SECOND),
         };
         Err(Violation::Liveness("failover", text))
+    }
+
+    /// Whether a fixed quorum has not been complete for long enough; then looks later. Who is only cut off or stands still may be back by
+    /// then, and is not waited for.
+    fn is_not_owed_yet(&mut self, (uid, other): Overdue) -> bool {
+        let patience = if other.is_some() { self.apart() } else { LOST };
+        let owed_at = self.complete_since.unwrap_or(self.now).after(patience);
+        let waits = owed_at > self.now;
+        if waits && (other.is_some() || self.slots.life(uid).is_none()) {
+            self.queue.plan(owed_at, Happening::Overdue((uid, other)));
+        }
+        waits
+    }
+
+    /// The voters' lists have changed: notes whether there are as many voters as a fixed quorum asks for.
+    pub(super) fn watch_completeness(&mut self) {
+        if let Strategy::StaticQuorum { quorum } = self.settings.strategy {
+            let lists = self.lists_in_force();
+            let is_complete = lists.iter().all(|voters| voters.now.len() == 2 * quorum - 1);
+            self.complete_since = is_complete.then(|| self.complete_since.unwrap_or(self.now));
+        }
     }
 
     /// A new coordinator waits as long again: looks later, if there is one. Who is no longer cut apart is not waited for.
@@ -67,7 +99,7 @@ impl World {
         if !cuts.is_cut(one_slot, other_slot) && !cuts.is_cut(other_slot, one_slot) {
             return true;
         }
-        let again = self.rules.last_election().after(APART);
+        let again = self.rules.last_election().after(self.apart());
         let waits = again > self.now;
         if waits {
             self.queue.plan(again, Happening::Overdue((one, Some(other))));

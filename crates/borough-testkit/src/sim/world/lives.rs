@@ -66,7 +66,7 @@ impl World {
                     GaveUp::Suspended => self.met.count(Rare::GaveUpSuspended),
                     GaveUp::Forsaken => self.met.count(Rare::GaveUpForsaken),
                     GaveUp::Overtaken(_) => self.met.count(Rare::GaveUpOvertaken),
-                    GaveUp::DownAll => {}
+                    GaveUp::DownAll => self.met.count(Rare::GaveUpDownAll),
                 }
                 Some(self.random.between(10 * MILLISECOND, 500 * MILLISECOND))
             }

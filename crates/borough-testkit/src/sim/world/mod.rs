@@ -25,7 +25,7 @@ use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::machine::Machine;
 use borough_protocol::node::{Command, Effect, Event, Input, Message, Peer};
 use borough_protocol::random::Random;
-use borough_protocol::settings::Checked;
+use borough_protocol::settings::{Checked, Strategy};
 use borough_protocol::table::{Cluster, Removal};
 
 use self::failover::Overdue;
@@ -67,6 +67,8 @@ pub(super) struct World {
     is_healing: bool,
     /// Who was removed as cut off: most hear of it later than the first.
     cut_off: BTreeSet<Uid>,
+    /// Since when as many vote as the strategy asks for; none: they are too few to remove anybody.
+    complete_since: Option<Moment>,
     /// The cluster that somebody was told to shut down.
     closed: Option<Cluster>,
     circles: u32,
@@ -114,6 +116,13 @@ impl World {
             closed: None,
             circles: 0,
             circles_at: Moment::START,
+            complete_since: match plan.settings.strategy {
+                Strategy::StaticQuorum { .. } => None,
+                Strategy::KeepMajority
+                | Strategy::KeepOldest
+                | Strategy::DownAll
+                | Strategy::LeaseMajority => Some(Moment::START),
+            },
             settings: plan.settings.clone(),
         };
         for (slot, at) in plan.starts.iter().enumerate() {
@@ -237,6 +246,7 @@ impl World {
             && life.sees_other_voters()
         {
             self.watch_quorum();
+            self.watch_completeness();
         }
         self.plan_wake(slot);
         Ok(())
