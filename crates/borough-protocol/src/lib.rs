@@ -10,7 +10,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod deadlines;
 pub mod detector;
 pub mod flaws;
 pub mod formation;
