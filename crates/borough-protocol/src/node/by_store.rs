@@ -48,7 +48,7 @@ impl Participant {
             Answer::Log(answer) => {
                 let message = CarrierMessage::Store(register::Message::Answer(answer));
                 // What is malformed changed nothing; the store is asked again.
-                let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
+                let _ = self.log.handle(now, from, message, &mut self.outbox.log);
                 self.see_renewals(now);
                 None
             }

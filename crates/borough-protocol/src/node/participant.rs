@@ -71,7 +71,7 @@ pub(super) struct Participant {
     pub(super) random: Random,
     /// Whether something changed on which the coordinator may have to act.
     pub(super) stirred: bool,
-    pub(super) effects_to_come: Pending,
+    pub(super) outbox: Pending,
 }
 
 /// When the parts that have no clock of their own are looked at next.
@@ -121,7 +121,7 @@ impl Participant {
         let table = (*welcome.table).clone();
         let mut participant = Self::new(now, identity, table, log, now, random);
         let gossip = gossip::Message::Delta(welcome.gossip.clone());
-        participant.gossip.handle(now, from, gossip, &mut participant.effects_to_come.gossip);
+        participant.gossip.handle(now, from, gossip, &mut participant.outbox.gossip);
         participant
     }
 
@@ -176,7 +176,7 @@ impl Participant {
                 report: Timestamp::NEVER,
             },
             stirred: true,
-            effects_to_come: Pending::default(),
+            outbox: Pending::default(),
             identity,
             tag: table.cluster().tag(),
             table,
@@ -257,16 +257,16 @@ impl Participant {
         match word {
             Word::Gossip(message) => {
                 let message = if self.is_known(from) { message } else { without_obituaries(message) };
-                self.gossip.handle(now, from, message, &mut self.effects_to_come.gossip);
+                self.gossip.handle(now, from, message, &mut self.outbox.gossip);
             }
             Word::Heartbeat(message) => {
-                self.heartbeats.handle(now, from, message, &mut self.effects_to_come.heartbeat);
+                self.heartbeats.handle(now, from, message, &mut self.outbox.heartbeat);
             }
             // What is malformed changed nothing; whoever sends such things is no peer of ours.
             Word::Log(message) if self.is_of_another_table(&message) => {}
             Word::Log(message) => {
                 let message = CarrierMessage::Voters(message);
-                let _ = self.log.handle(now, from, message, &mut self.effects_to_come.log);
+                let _ = self.log.handle(now, from, message, &mut self.outbox.log);
             }
             Word::Renew(renew) => self.renew(now, from, &renew, effects),
             Word::Renewed(renewed) => return self.renewed(now, from, &renewed),

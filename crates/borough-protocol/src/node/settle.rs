@@ -23,11 +23,11 @@ impl Participant {
     /// Everything that is due.
     pub(super) fn on_deadline(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
         if !matches!(self.departure, Departure::Lingering { .. }) {
-            self.gossip.on_round(now, &mut self.effects_to_come.gossip);
-            self.heartbeats.on_deadline(now, &mut self.effects_to_come.heartbeat);
+            self.gossip.on_round(now, &mut self.outbox.gossip);
+            self.heartbeats.on_deadline(now, &mut self.outbox.heartbeat);
             self.say_hello(now, effects);
         }
-        self.log.on_deadline(now, &mut self.effects_to_come.log);
+        self.log.on_deadline(now, &mut self.outbox.log);
         self.stand_if_due(now);
         self.look_for_quiet(now, effects);
         self.report_if_due(now, effects);
@@ -132,7 +132,7 @@ impl Participant {
             return None;
         }
         let me = self.uid();
-        let mut renewals = core::mem::take(&mut self.effects_to_come.renew);
+        let mut renewals = core::mem::take(&mut self.outbox.renew);
         let timing = self.identity.settings.timing();
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
         let has_log = self.holder.voters().names(me) && now.since(heard) < timing.suspect_after;
@@ -147,7 +147,7 @@ impl Participant {
                 end = self.renewed(now, me, &answer);
             }
         }
-        self.effects_to_come.renew = renewals;
+        self.outbox.renew = renewals;
         end
     }
 
@@ -171,7 +171,7 @@ impl Participant {
             quiet: &self.quiet,
         };
         let before = self.log.last_index();
-        let next = office.act(now, &scene, &mut self.log, &mut self.effects_to_come.log);
+        let next = office.act(now, &scene, &mut self.log, &mut self.outbox.log);
         let vanished = office.vanished(now, &scene);
         self.times.office = next;
         for uid in vanished {
@@ -223,7 +223,7 @@ impl Participant {
     }
 
     fn speak(&mut self, effects: &mut Effects<Effect>) {
-        let (cluster, pending) = (self.tag, &mut self.effects_to_come);
+        let (cluster, pending) = (self.tag, &mut self.outbox);
         for (to, message) in pending.log.drain(..) {
             let message = match message {
                 CarrierMessage::Voters(message) => Message::Word { cluster, word: Word::Log(message) },

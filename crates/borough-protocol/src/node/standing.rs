@@ -47,7 +47,7 @@ impl Participant {
             // Two that stand in step take each other's votes for ever: chance parts them the next time.
             let most = (Timestamp::ZERO + 2 * self.identity.settings.round_trip).as_nanos();
             self.times.drawn = Duration::from_nanos(self.random.below(most));
-            self.log.stand(now, &mut self.effects_to_come.log);
+            self.log.stand(now, &mut self.outbox.log);
         }
     }
 }
