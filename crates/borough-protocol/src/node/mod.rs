@@ -13,6 +13,8 @@ mod closing;
 mod departure;
 mod feed;
 mod follow;
+mod greeting;
+mod hearing;
 mod interface;
 mod participant;
 mod quiet;

@@ -1,0 +1,167 @@
+//! What a node in a cluster hears: to which of its parts each word goes, and whose words count.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::interface::{Effect, End, Greeting, Message, Peer, QuietReport, Report, Word};
+use super::participant::Participant;
+use crate::flaws::Flaw;
+use crate::gossip;
+use crate::incarnation::Uid;
+use crate::lease::{Outcome, Renew, Renewed, Verdict};
+use crate::log::{CarrierMessage, Log, raft};
+use crate::machine::Effects;
+use crate::office::Request;
+use crate::table::{Change, Table};
+use crate::time::Timestamp;
+
+impl Participant {
+    pub(super) fn hear(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        message: Message,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        match message {
+            Message::Word { cluster, word } if cluster == self.tag => {
+                return self.take(now, from, word, effects);
+            }
+            // It was known here, and takes part in another founding now: the lesser one will give up.
+            Message::Word { .. } => {
+                let message = Message::Hello(self.greeting(now));
+                effects.push(Effect::Send { to: Peer::Node(from), message });
+            }
+            Message::Knock(knock) => self.knocked(now, &knock, effects),
+            Message::Hello(greeting) => return self.meet(now, from, greeting, effects),
+            // The answer to a knock, which came when the node had just founded a cluster of its own.
+            Message::Welcome(welcome) => {
+                let lives = !welcome.table.members().is_empty();
+                let greeting = Greeting { lives, cluster: welcome.table.cluster() };
+                return self.meet(now, from, greeting, effects);
+            }
+            Message::FromStore(answer) => return self.take_answer(now, from, answer),
+            Message::Gone if self.is_guest_by_store() => return self.removed(now),
+            Message::Promise(_)
+            | Message::Release { .. }
+            | Message::Refused(_)
+            | Message::Gone
+            | Message::ToStore(_) => {}
+        }
+        None
+    }
+
+    fn take(&mut self, now: Timestamp, from: Uid, word: Word, effects: &mut Effects<Effect>) -> Option<End> {
+        if self.is_gone(from) && !self.is_heard_of_the_gone(from, &word) {
+            return None;
+        }
+        match word {
+            Word::Gossip(message) => {
+                let message = if self.is_known(from) { message } else { without_obituaries(message) };
+                self.gossip.handle(now, from, message, &mut self.outbox.gossip);
+            }
+            Word::Heartbeat(message) => {
+                self.heartbeats.handle(now, from, message, &mut self.outbox.heartbeat);
+            }
+            // What is malformed changed nothing; whoever sends such things is no peer of ours.
+            Word::Log(message) if self.is_of_another_table(&message) => {}
+            Word::Log(message) => {
+                let message = CarrierMessage::Voters(message);
+                let _ = self.log.handle(now, from, message, &mut self.outbox.log);
+            }
+            Word::Renew(renew) => self.renew(now, from, &renew, effects),
+            Word::Renewed(renewed) => return self.renewed(now, from, &renewed),
+            Word::Feed(feed) => self.follow_feed(now, &feed, effects),
+            Word::Quiet(report) => self.quiet_reported(now, from, report),
+            Word::Report(report) => self.report(from, report),
+        }
+        None
+    }
+
+    /// Whether nothing of that node counts any more.
+    pub(super) fn is_gone(&self, uid: Uid) -> bool {
+        let gone = self.table.is_removed(uid) || self.gossip.document().is_buried(uid);
+        gone && !self.identity.settings.flaws.has(Flaw::RemovedTakenSeriously)
+    }
+
+    /// Whether it is a snapshot whose table is not what it says, or of another cluster: the log cannot look into it.
+    fn is_of_another_table(&self, message: &raft::Message<Change, Arc<Table>>) -> bool {
+        matches!(message, raft::Message::Snapshot(snapshot) if snapshot.state.version() != snapshot.version
+            || snapshot.state.cluster() != self.table.cluster())
+    }
+
+    fn is_known(&self, uid: Uid) -> bool {
+        self.gossip.document().is_member(uid) || self.table.member(uid).is_some()
+    }
+
+    /// A removed voter has its voice until no list names it, and a renewal is answered with the bad news.
+    fn is_heard_of_the_gone(&self, from: Uid, word: &Word) -> bool {
+        match word {
+            Word::Log(_) | Word::Renew(_) | Word::Renewed(_) => true,
+            Word::Quiet(_) => self.log.voters().names(from),
+            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) => false,
+        }
+    }
+
+    fn report(&mut self, from: Uid, report: Report) {
+        if let Some((_, office)) = &mut self.office
+            && self.table.member(from).is_some()
+        {
+            office.ask(Request::of(from, report));
+            self.stirred = true;
+        }
+    }
+
+    fn quiet_reported(&mut self, now: Timestamp, from: Uid, report: QuietReport) {
+        if let Some((_, office)) = &mut self.office
+            && self.log.voters().names(from)
+        {
+            office.report_quiet(now, from, report);
+            self.stirred = true;
+        }
+    }
+
+    fn renew(&mut self, now: Timestamp, from: Uid, renew: &Renew, effects: &mut Effects<Effect>) {
+        let guest = renew.admission.is_none();
+        let Some(answer) = self.judge(now, from, renew) else { return };
+        // Somebody waits to be admitted.
+        self.stirred |= guest && self.office.is_some();
+        effects.push(self.word(from, Word::Renewed(answer)));
+        if renew.feed && renew.version.index < self.table.version().index {
+            let feed = self.feeder.feed(renew.version, &self.table);
+            self.grants.sent(from, self.table.version());
+            effects.push(self.word(from, Word::Feed(feed)));
+        }
+    }
+
+    pub(super) fn judge(&mut self, now: Timestamp, from: Uid, renew: &Renew) -> Option<Renewed> {
+        let me = self.uid();
+        // Gossip gave a guest up: it will never be admitted, and must learn it.
+        if self.table.member(from).is_none() && self.is_gone(from) {
+            let verdict = Verdict::NotAdmitted;
+            return Some(Renewed { seq: renew.seq, coordinator: None, verdict });
+        }
+        self.grants.renew(now, (me, from), renew, &self.table, &self.log)
+    }
+
+    pub(super) fn renewed(&mut self, now: Timestamp, from: Uid, renewed: &Renewed) -> Option<End> {
+        match self.holder.answered(now, self.identity.settings.timing(), from, renewed) {
+            Outcome::Noted | Outcome::AskAgain => None,
+            Outcome::Removed => self.removed(now),
+        }
+    }
+}
+
+/// Who is not known here yet may tell of itself, and buries nobody.
+fn without_obituaries(message: gossip::Message) -> gossip::Message {
+    match message {
+        gossip::Message::Delta(delta) if !delta.tombstones.is_empty() => {
+            let delta = gossip::Delta { tombstones: Vec::new(), ..(*delta).clone() };
+            gossip::Message::Delta(Arc::new(delta))
+        }
+        gossip::Message::Delta(_)
+        | gossip::Message::Digest { .. }
+        | gossip::Message::Pull { .. }
+        | gossip::Message::Seen { .. } => message,
+    }
+}
