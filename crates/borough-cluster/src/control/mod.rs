@@ -21,6 +21,8 @@ mod lives;
 mod outbound;
 mod peers;
 mod queue;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod words;
 

@@ -17,6 +17,7 @@ const LOOK_AT: usize = 64;
 /// Whom this node speaks to. When it is dropped, what waits may still go out on connections there are; no new one is made.
 pub(super) struct Peers {
     means: Means,
+    // Ordered, so that a simulation goes the same way every time.
     lives: BTreeMap<Uid, Arc<Queue>>,
     places: BTreeMap<Address, Arc<Queue>>,
     look_at: usize,

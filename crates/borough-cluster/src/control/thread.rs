@@ -17,6 +17,7 @@ use borough_wire::handshake::Secret;
 use borough_wire::limits::Limits;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
@@ -240,14 +241,15 @@ async fn run(
         words,
         is_leaving,
     };
-    let _closing = Closing { hub, guests };
+    let listening = tokio::spawn(door.listen(listener, Arc::new(gate))).abort_handle();
+    let closing = Closing { listening, hub, guests };
     let _ = ready.send(Ok(parts));
     tokio::select! {
         biased;
         _ = stop.wait_for(|stop| *stop) => return,
-        () = door.listen(listener, Arc::new(gate)) => {}
         () = lives.run() => {}
     }
+    drop(closing);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -263,14 +265,16 @@ async fn bind(setup: &Setup) -> Result<(Address, Box<dyn Listener>), StartError>
     Ok((address, listener))
 }
 
-/// Closes what others hold of this node, however it ends.
+/// Closes the door and what others hold of this node, however it ends.
 struct Closing {
+    listening: AbortHandle,
     hub: Arc<Hub>,
     guests: Arc<Guests>,
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
+        self.listening.abort();
         self.hub.end();
         self.guests.send_away();
     }

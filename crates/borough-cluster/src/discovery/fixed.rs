@@ -15,6 +15,10 @@ impl StaticSeeds {
     pub fn new<A: AsRef<str>>(seeds: impl IntoIterator<Item = A>) -> Self {
         Self { seeds: seeds.into_iter().map(|seed| Address::new(seed.as_ref())).collect() }
     }
+
+    pub(crate) fn of(seeds: Vec<Address>) -> Self {
+        Self { seeds }
+    }
 }
 
 impl Discovery for StaticSeeds {

@@ -1,4 +1,3 @@
-#![cfg(test)]
 //! What each discovery finds, and what it says when it finds nothing.
 
 use std::fs;

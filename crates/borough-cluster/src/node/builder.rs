@@ -53,7 +53,14 @@ pub struct NodeBuilder {
     leave_timeout: Duration,
     rejoin: bool,
     codec: CodecId,
-    simulated: Option<(MemoryNetwork, u64)>,
+    simulated: Option<Simulated>,
+}
+
+/// What a node lives by that is not in the world.
+struct Simulated {
+    network: MemoryNetwork,
+    seed: u64,
+    era: u32,
 }
 
 impl NodeBuilder {
@@ -239,10 +246,11 @@ impl NodeBuilder {
         self
     }
 
-    /// Runs the node on a network inside this process, on the caller's runtime and its clock, with chance from a seed.
+    /// Runs the node on a network inside this process, on the caller's runtime and its clock, with chance from a seed. The wall clock says that
+    /// many seconds since 2020 at the start: more in each later life of one address.
     #[doc(hidden)]
-    pub fn simulated(mut self, network: &MemoryNetwork, seed: u64) -> Self {
-        self.simulated = Some((network.clone(), seed));
+    pub fn simulated(mut self, network: &MemoryNetwork, seed: u64, era: u32) -> Self {
+        self.simulated = Some(Simulated { network: network.clone(), seed, era });
         self
     }
 
@@ -270,27 +278,19 @@ impl NodeBuilder {
         short("the cluster's name", &settings.cluster)?;
         let listen = Address::new(self.listen);
         let advertise = self.advertise.map(|text| address("the advertised address", text)).transpose()?;
-        let (below, clock, chance): (Arc<dyn Transport>, _, _) = match self.simulated {
-            Some((network, seed)) => {
+        let (below, clock, chance): (Arc<dyn Transport>, _, _) =
+            if let Some(Simulated { network, seed, era }) = self.simulated {
                 let own = advertise.clone().unwrap_or_else(|| listen.clone());
-                (Arc::new(network.transport(own)), Clock::of_runtime(0), Chance::seeded(seed))
-            }
-            None => {
+                (Arc::new(network.transport(own)), Clock::of_runtime(era), Chance::seeded(seed))
+            } else {
                 self.security.check_listening(&listen)?;
                 let chance = Chance::of_system().map_err(StartError::Chance)?;
                 (Arc::new(TcpTransport), Clock::of_machine(), chance)
-            }
-        };
-        let discovery = match self.discovery {
-            Some(discovery) => Some(discovery),
-            None if self.seeds.is_empty() => None,
-            None => {
-                let seeds: Result<Vec<_>, _> =
-                    self.seeds.into_iter().map(|seed| address("a seed", seed)).collect();
-                let seeds = seeds?;
-                Some(Arc::new(StaticSeeds::new(seeds.iter().map(Address::as_str))) as Arc<dyn Discovery>)
-            }
-        };
+            };
+        let seeds = self.seeds.into_iter().map(|seed| address("a seed", seed));
+        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
+        let of_list = || (!seeds.is_empty()).then(|| Arc::new(StaticSeeds::of(seeds)) as Arc<dyn Discovery>);
+        let discovery = self.discovery.or_else(of_list);
         if let Some(id) = &self.node_id {
             short("the node's id", id)?;
         }

@@ -149,6 +149,9 @@ impl Drop for Node {
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let incarnation = self.shared.myself.incarnation();
-        f.debug_struct("Node").field("id", &self.shared.node_id.as_str()).field("life", &incarnation).finish()
+        f.debug_struct("Node")
+            .field("id", &self.shared.node_id.as_str())
+            .field("life", &incarnation)
+            .finish_non_exhaustive()
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn survey(
     snapshot.cluster = Some(table.cluster());
     snapshot.version = table.version();
     snapshot.voters = table.voters().clone();
-    snapshot.coordinator = machine.log().and_then(|log| log.coordinator()).map(|(uid, _)| uid);
+    snapshot.coordinator = machine.log().and_then(Log::coordinator).map(|(uid, _)| uid);
     // Who is shown as waiting for a coordinator is a matter of taste; where none is known to this node, that says little.
     snapshot.members = document
         .view(true)

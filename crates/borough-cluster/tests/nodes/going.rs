@@ -5,7 +5,7 @@ use std::time::Duration;
 use borough_cluster::{DownError, LeaveError, NamedError, Standing};
 use tokio::time::Instant;
 
-use crate::rig::{Rig, within};
+use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_leaves_is_removed_in_order() {
@@ -59,24 +59,25 @@ async fn dropping_a_node_ends_what_others_hold_of_it() {
     drop(a);
     within(async {
         while rig.network.connections() > 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            after(Duration::from_millis(10)).await;
         }
     })
     .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn leaving_a_stopped_node_says_so() {
-    let node = Rig::new(15).node("a:1", &[]).start().await.unwrap();
-    within(node.wait_for(1)).await.unwrap();
-    let report = within(node.shutdown()).await;
-    assert!(report.is_clean(), "{report:?}");
-    assert_eq!(within(node.leave()).await, Ok(()), "the shutdown left");
-    let second = Rig::new(16).node("a:1", &["b:1"]).start().await.unwrap();
-    let leaving = second.leave();
-    drop(leaving);
-    within(second.leave()).await.unwrap();
-    assert_ne!(LeaveError::Stopped.to_string(), "");
+async fn leaving_a_node_that_was_stopped_before_says_so() {
+    let [a, _b] = Rig::new(15).cluster_with(["a:1", "b:1"], |node| node.leave_timeout(Duration::ZERO)).await;
+    let report = within(a.shutdown()).await;
+    assert_eq!(report.phases.iter().map(|phase| phase.failed.len()).sum::<usize>(), 1, "{report:?}");
+    assert_eq!(within(a.leave()).await, Err(LeaveError::Stopped));
+}
+
+#[tokio::test(start_paused = true)]
+async fn leaving_after_a_shutdown_that_left_is_fine() {
+    let [a, _b] = Rig::new(16).cluster(["a:1", "b:1"]).await;
+    assert!(within(a.shutdown()).await.is_clean());
+    assert_eq!(within(a.leave()).await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,10 @@
 //! How nodes come back.
 
-use borough_cluster::{GaveUp, Standing};
+use std::time::Duration;
 
-use crate::rig::{Rig, within};
+use borough_cluster::{Address, GaveUp, Node, Standing, TopologySnapshot};
+
+use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
 async fn a_node_restarted_at_its_address_takes_its_place_again_and_again() {
@@ -17,7 +19,7 @@ async fn a_node_restarted_at_its_address_takes_its_place_again_and_again() {
         assert_ne!(c.incarnation(), before);
         let now = c.incarnation().uid;
         for node in [&a, &b, &c] {
-            let joined = |topology: &borough_cluster::TopologySnapshot| {
+            let joined = |topology: &TopologySnapshot| {
                 topology.up().count() == 3 && topology.up().any(|member| member.uid() == now)
             };
             within(node.topology().wait_until(joined)).await.unwrap();
@@ -37,7 +39,7 @@ async fn a_node_that_was_removed_comes_back_by_itself_under_a_new_uid() {
     a.down("third").await.unwrap();
     within(c.topology().wait_until(|topology| topology.incarnation.uid != before)).await.unwrap();
     let now = c.uid();
-    let back = |topology: &borough_cluster::TopologySnapshot| topology.up().any(|member| member.uid() == now);
+    let back = |topology: &TopologySnapshot| topology.up().any(|member| member.uid() == now);
     for node in [a, &c] {
         within(node.topology().wait_until(back)).await.unwrap();
     }
@@ -79,15 +81,15 @@ async fn a_minority_that_was_cut_off_is_suspended_and_is_back_after_the_cut() {
 async fn a_reset_between_living_nodes_costs_nobody_its_membership() {
     let mut rig = Rig::new(34);
     let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
-    let before = [&a, &b, &c].map(|node| node.uid());
+    let before = [&a, &b, &c].map(Node::uid);
     for _ in 0..20 {
         for (one, other) in [("a:1", "b:1"), ("b:1", "c:1"), ("a:1", "c:1")] {
-            rig.network.reset(&borough_cluster::Address::new(one), &borough_cluster::Address::new(other));
+            rig.network.reset(&Address::new(one), &Address::new(other));
         }
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        after(Duration::from_millis(300)).await;
         for node in [&a, &b, &c] {
             assert_eq!(node.topology().current().standing, Standing::Member);
         }
     }
-    assert_eq!([&a, &b, &c].map(|node| node.uid()), before);
+    assert_eq!([&a, &b, &c].map(Node::uid), before);
 }

@@ -7,7 +7,7 @@ use borough_actor::{Actor, Context, Fault, MailboxKind};
 use borough_cluster::{Standing, TopologySnapshot};
 use tokio::sync::mpsc;
 
-use crate::rig::{Rig, within};
+use crate::rig::{Rig, after, within};
 
 /// Passes on what it is told, and is slow about it.
 struct Listener {
@@ -18,7 +18,7 @@ struct Listener {
 impl Actor for Listener {
     type Msg = Arc<TopologySnapshot>;
     async fn receive(&mut self, snapshot: Self::Msg, _: &mut Context<Self>) -> Result<(), Fault> {
-        tokio::time::sleep(self.takes).await;
+        after(self.takes).await;
         let _ = self.to.send(snapshot);
         Ok(())
     }

@@ -1,0 +1,159 @@
+//! The order in which a machine is told things.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use borough_protocol::time::Timestamp;
+use borough_protocol::{Effects, Machine};
+use tokio::sync::mpsc;
+
+use crate::clock::Clock;
+use crate::control::driver::{Driver, Inputs, Perform};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Told {
+    Command(u32),
+    Word(u32),
+    Deadline,
+    /// What performing an effect led to.
+    Done,
+}
+
+/// Writes down what it is told; ends with command 0, and wants something done for command 1.
+struct Toy {
+    told: Vec<Told>,
+    deadline: Timestamp,
+}
+
+enum Want {
+    Something,
+    End,
+}
+
+impl Machine for Toy {
+    type Input = Told;
+    type Effect = Want;
+
+    fn handle(&mut self, now: Timestamp, input: Told, effects: &mut Effects<Want>) {
+        match input {
+            Told::Command(0) => effects.push(Want::End),
+            Told::Command(1) => effects.push(Want::Something),
+            Told::Deadline => self.deadline = now + Duration::from_secs(1),
+            Told::Command(_) | Told::Word(_) | Told::Done => {}
+        }
+        self.told.push(input);
+    }
+
+    fn next_deadline(&self) -> Timestamp {
+        self.deadline
+    }
+
+    fn assert_invariants(&self, _now: Timestamp) {}
+}
+
+/// Counts what goes out.
+#[derive(Default)]
+struct Hands {
+    flushed: usize,
+}
+
+impl Perform<Toy> for Hands {
+    type Outcome = &'static str;
+
+    fn perform(&mut self, _machine: &Toy, effect: Want, then: &mut Vec<Told>) -> ControlFlow<&'static str> {
+        match effect {
+            Want::End => return ControlFlow::Break("ended"),
+            Want::Something => then.push(Told::Done),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn flush(&mut self, _machine: &Toy, _now: Timestamp) {
+        self.flushed += 1;
+    }
+}
+
+struct Rig {
+    driver: Driver<Toy, Hands>,
+    commands: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
+    heard: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
+}
+
+impl Rig {
+    fn with_deadline(deadline: Timestamp) -> Self {
+        let driver = Driver {
+            machine: Toy { told: Vec::new(), deadline },
+            performer: Hands::default(),
+            clock: Clock::of_runtime(0),
+            then: Vec::new(),
+            deadline: || Told::Deadline,
+        };
+        Self { driver, commands: mpsc::channel(16), heard: mpsc::channel(1024) }
+    }
+
+    async fn run(&mut self) -> Option<&'static str> {
+        let inputs = Inputs { commands: &mut self.commands.1, heard: &mut self.heard.1 };
+        self.driver.run(Effects::default(), inputs).await
+    }
+
+    fn told(&self) -> &[Told] {
+        &self.driver.machine.told
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_comes_by_itself() {
+    let mut rig = Rig::with_deadline(Timestamp::from_millis(1500));
+    assert!(tokio::time::timeout(Duration::from_millis(3600), rig.run()).await.is_err());
+    assert_eq!(rig.told(), [Told::Deadline, Told::Deadline, Told::Deadline]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_words_does_not_hold_up_a_deadline() {
+    let mut rig = Rig::with_deadline(Timestamp::ZERO);
+    for number in 0..1000 {
+        rig.heard.0.try_send(Told::Word(number)).unwrap();
+    }
+    assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
+    let place = rig.told().iter().position(|told| *told == Told::Deadline).unwrap();
+    assert!(place <= 64, "after {place} words");
+    assert_eq!(rig.told().len(), 1001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_is_read_before_a_deadline_that_is_due() {
+    let mut rig = Rig::with_deadline(Timestamp::ZERO);
+    rig.heard.0.try_send(Told::Word(1)).unwrap();
+    rig.heard.0.try_send(Told::Word(2)).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
+    assert_eq!(rig.told(), [Told::Word(1), Told::Word(2), Told::Deadline]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn commands_come_before_words_and_what_they_lead_to_at_once() {
+    let mut rig = Rig::with_deadline(Timestamp::NEVER);
+    rig.heard.0.try_send(Told::Word(1)).unwrap();
+    for command in [1, 2] {
+        rig.commands.0.try_send(Told::Command(command)).unwrap();
+    }
+    assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
+    assert_eq!(rig.told(), [Told::Command(1), Told::Done, Told::Command(2), Told::Word(1)]);
+    assert_eq!(rig.driver.performer.flushed, 2, "once at the beginning, once for the round");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_life_that_ended_is_told_nothing_more() {
+    let mut rig = Rig::with_deadline(Timestamp::NEVER);
+    for command in [0, 2] {
+        rig.commands.0.try_send(Told::Command(command)).unwrap();
+    }
+    assert_eq!(rig.run().await, Some("ended"));
+    assert_eq!(rig.told(), [Told::Command(0)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_nobody_holds_stops() {
+    let mut rig = Rig::with_deadline(Timestamp::NEVER);
+    rig.commands.0 = mpsc::channel(1).0;
+    assert_eq!(rig.run().await, None);
+}
