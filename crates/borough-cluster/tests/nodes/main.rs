@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
+mod blocking;
+mod finding;
 mod forming;
 mod going;
+mod repeating;
 mod returning;
 mod rig;
 mod starting;
