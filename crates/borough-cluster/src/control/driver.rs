@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use borough_protocol::time::Timestamp;
 use borough_protocol::{Effects, Machine};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::clock::Clock;
 
@@ -54,7 +54,26 @@ pub(crate) struct Driver<M: Machine, P> {
 /// The two ways into a machine. Commands come first: they are few, and nobody far away can make them many.
 pub(crate) struct Inputs<'a, I> {
     pub(crate) commands: &'a mut mpsc::Receiver<I>,
-    pub(crate) heard: &'a mut mpsc::Receiver<I>,
+    pub(crate) heard: &'a mut mpsc::Receiver<Heard<I>>,
+}
+
+/// What another said, and the room that it takes until it is handled.
+#[derive(Debug)]
+pub(crate) struct Heard<I> {
+    pub(crate) input: I,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl<I> Heard<I> {
+    /// What takes no room worth counting.
+    pub(crate) fn new(input: I) -> Self {
+        Self { input, _room: None }
+    }
+
+    /// What takes that room.
+    pub(crate) fn taking(room: OwnedSemaphorePermit, input: I) -> Self {
+        Self { input, _room: Some(room) }
+    }
 }
 
 impl<M: Machine, P: Perform<M>> Driver<M, P> {
@@ -76,7 +95,7 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
             let first = tokio::select! {
                 biased;
                 command = commands.recv() => Some(command?),
-                input = heard.recv() => Some(input?),
+                heard = heard.recv() => Some(heard?.input),
                 () = self.clock.sleep_towards(due) => None,
             };
             if self.clock.now().since(due) > LATE {
@@ -89,7 +108,7 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
                 if ended.is_break() || handled == ROUND {
                     break;
                 }
-                next = commands.try_recv().or_else(|_| heard.try_recv()).ok();
+                next = commands.try_recv().or_else(|_| heard.try_recv().map(|heard| heard.input)).ok();
             }
             if ended.is_continue() && self.machine.next_deadline() <= self.clock.now() {
                 ended = self.handle((self.deadline)(), &mut effects);

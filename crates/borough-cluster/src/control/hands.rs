@@ -8,7 +8,7 @@ use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer};
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
 
-use super::driver::Perform;
+use super::driver::{Heard, Perform};
 use super::peers::Peers;
 use super::words;
 use crate::link::Hub;
@@ -20,7 +20,7 @@ pub(super) struct Hands<'a> {
     pub(super) hub: Arc<Hub>,
     pub(super) publisher: &'a mut Publisher,
     /// Where it hears itself, later.
-    pub(super) heard: mpsc::Sender<Input>,
+    pub(super) heard: mpsc::Sender<Heard<Input>>,
 }
 
 impl Perform<Node> for Hands<'_> {
@@ -72,7 +72,8 @@ impl Hands<'_> {
                 let (hub, heard) = (self.hub.clone(), self.heard.clone());
                 tokio::spawn(async move {
                     hub.settle().await;
-                    let _ = heard.send(Input::Command(Command::Drained)).await;
+                    let input = Input::Command(Command::Drained);
+                    let _ = heard.send(Heard::new(input)).await;
                 });
             }
             Event::Closing => self.publisher.stand(Standing::Closing),

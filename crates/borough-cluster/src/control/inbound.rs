@@ -11,9 +11,10 @@ use borough_protocol::node::Input;
 use borough_protocol::time::Timestamp;
 use borough_wire::frame::{Assembler, Frame, FrameBuffer, put_ack};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::counts::{Counters, add};
+use super::driver::Heard;
 use super::words;
 use crate::clock::Clock;
 use crate::door::Connection;
@@ -24,13 +25,21 @@ const SILENCE: Duration = Duration::from_secs(90);
 /// How often what was taken is acknowledged.
 const ACKNOWLEDGE: Duration = Duration::from_millis(500);
 
+/// Room is counted in units of so many bytes.
+const UNIT: usize = 1024;
+
+/// How much may wait for the machine: 16 MiB, or one message that is larger.
+pub(super) const ROOM: usize = 16 * 1024;
+
 /// How often it is logged that something cannot be read.
 const LOGGED: Duration = Duration::from_secs(60);
 
 /// What every such connection needs.
 #[derive(Clone)]
 pub(super) struct Ear {
-    pub(super) heard: mpsc::Sender<Input>,
+    pub(super) heard: mpsc::Sender<Heard<Input>>,
+    /// How much may wait for the machine, in units of [`UNIT`] bytes.
+    pub(super) room: Arc<Semaphore>,
     pub(super) counters: Arc<Counters>,
     pub(super) clock: Clock,
 }
@@ -74,8 +83,12 @@ impl Ear {
                 match assembler.take(frame).map_err(|error| error.to_string())? {
                     None => {}
                     Some(Frame::Control { body }) => {
+                        // Before it is decoded: what waits for room takes none.
+                        let room = self.room.clone().acquire_many_owned(units(body.len())).await;
+                        let Ok(room) = room else { return Ok(()) };
                         let message = words::decode(body).map_err(|error| error.to_string())?;
-                        if self.heard.send(Input::Message { from, message }).await.is_err() {
+                        let input = Input::Message { from, message };
+                        if self.heard.send(Heard::taking(room, input)).await.is_err() {
                             return Ok(());
                         }
                     }
@@ -115,4 +128,9 @@ impl Ear {
                 .compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
+}
+
+/// The room that a message takes.
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT).clamp(1, ROOM)).unwrap_or(u32::MAX)
 }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::backoff::Backoff;
-use super::driver::{Driver, Inputs};
+use super::driver::{Driver, Heard, Inputs};
 use super::gate::Guests;
 use super::hands::Hands;
 use super::outbound::Means;
@@ -57,7 +57,7 @@ pub(super) struct Lives {
     /// What the process around wants.
     pub(super) commands: mpsc::Receiver<Input>,
     /// What others say.
-    pub(super) words: mpsc::Receiver<Input>,
+    pub(super) words: mpsc::Receiver<Heard<Input>>,
     /// Somebody wants the node to leave: it does not come back.
     pub(super) is_leaving: Arc<AtomicBool>,
 }

@@ -25,6 +25,7 @@ use super::addresses::Addresses;
 use super::backoff::Backoff;
 use super::counts::{Counters, add};
 use super::dial::{Dial, Failure, Use};
+use super::driver::Heard;
 use super::queue::Queue;
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -50,7 +51,7 @@ pub(super) struct Means {
     pub(super) counters: Arc<Counters>,
     pub(super) addresses: Arc<Mutex<Addresses>>,
     /// The way into the machine.
-    pub(super) heard: mpsc::Sender<Input>,
+    pub(super) heard: mpsc::Sender<Heard<Input>>,
 }
 
 /// The way to one peer.
@@ -116,7 +117,8 @@ impl Outbound {
     /// Tells the machine what it can use. If its queue is full it will be told at the next attempt.
     fn report(&self, failure: &Failure) {
         if let (Failure::Nobody(_) | Failure::AnotherLife, Use::ToLife(uid)) = (failure, self.what_for) {
-            let _ = self.means.heard.try_send(Input::Command(Command::Refused(uid)));
+            let input = Input::Command(Command::Refused(uid));
+            let _ = self.means.heard.try_send(Heard::new(input));
         }
     }
 

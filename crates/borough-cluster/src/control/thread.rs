@@ -16,13 +16,13 @@ use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::Limits;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
 use super::gate::{Gate, Guests};
-use super::inbound::Ear;
+use super::inbound::{Ear, ROOM};
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
 use crate::chance::Chance;
@@ -117,6 +117,7 @@ impl Control {
                 let thread = thread.spawn(move || {
                     // Dropped last, also when the machine finds itself broken and panics.
                     let _alive = alive;
+                    let runtime = runtime;
                     runtime.block_on(main);
                     // A lookup of a name may hang for long; nobody waits for it.
                     runtime.shutdown_background();
@@ -217,7 +218,12 @@ async fn run(
     };
     let gate = Gate {
         hub: hub.clone(),
-        ear: Ear { heard: heard.clone(), counters: counters.clone(), clock: setup.clock.clone() },
+        ear: Ear {
+            heard: heard.clone(),
+            room: Arc::new(Semaphore::new(ROOM)),
+            counters: counters.clone(),
+            clock: setup.clock.clone(),
+        },
         addresses: addresses.clone(),
         guests: guests.clone(),
     };

@@ -25,6 +25,16 @@ use crate::topology::{Ended, Topology, TopologySnapshot};
 /// It is a [`System`] in every way ([`SystemHandle`] has what both can do), and besides knows its cluster. [`NodeBuilder::start`] returns once it
 /// listens; it finds or founds its cluster behind that, and comes back by itself under a new uid if the cluster had to go on without it.
 ///
+/// ```
+/// # use borough_cluster::Node;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let node = Node::builder("bank").listen("127.0.0.1:0").start().await?;
+/// let topology = node.wait_for(1).await?;
+/// assert_eq!((topology.up().count(), topology.tolerates()), (1, 0));
+/// node.leave().await?;
+/// # Ok(()) }
+/// ```
+///
 /// | to end it | others see | here |
 /// |---|---|---|
 /// | [`leave`](Self::leave) | it leaves in order | actors go on; the node is in no cluster any more |

@@ -15,12 +15,12 @@ fn lives(seed: u64) -> Vec<String> {
         let begun = Instant::now();
         let mut rig = Rig::new(seed);
         let addresses = ["a:1", "b:1", "c:1"];
-        let mut watches = JoinSet::new();
+        let mut watching = JoinSet::new();
         let mut nodes = Vec::new();
         for address in addresses {
             let node = rig.node(address, &addresses).start().await.unwrap();
             let mut topology = node.topology();
-            watches.spawn(async move {
+            watching.spawn(async move {
                 let mut seen = Vec::new();
                 while let Ok(snapshot) = topology.changed().await {
                     seen.push(format!("{:?} {snapshot:?}", begun.elapsed()));
@@ -36,7 +36,7 @@ fn lives(seed: u64) -> Vec<String> {
         after(Duration::from_secs(10)).await;
         within(nodes[1].leave()).await.unwrap();
         drop(nodes);
-        watches.join_all().await.concat()
+        watching.join_all().await.concat()
     })
 }
 

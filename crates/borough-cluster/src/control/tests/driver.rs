@@ -8,7 +8,7 @@ use borough_protocol::{Effects, Machine};
 use tokio::sync::mpsc;
 
 use crate::clock::Clock;
-use crate::control::driver::{Driver, Inputs, Perform};
+use crate::control::driver::{Driver, Heard, Inputs, Perform};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
@@ -76,7 +76,7 @@ impl Perform<Toy> for Hands {
 struct Rig {
     driver: Driver<Toy, Hands>,
     commands: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
-    heard: (mpsc::Sender<Told>, mpsc::Receiver<Told>),
+    heard: (mpsc::Sender<Heard<Told>>, mpsc::Receiver<Heard<Told>>),
 }
 
 impl Rig {
@@ -96,6 +96,10 @@ impl Rig {
         self.driver.run(Effects::default(), inputs).await
     }
 
+    fn hear(&self, number: u32) {
+        self.heard.0.try_send(Heard::new(Told::Word(number))).unwrap();
+    }
+
     fn told(&self) -> &[Told] {
         &self.driver.machine.told
     }
@@ -112,7 +116,7 @@ async fn a_deadline_comes_by_itself() {
 async fn a_flood_of_words_does_not_hold_up_a_deadline() {
     let mut rig = Rig::with_deadline(Timestamp::ZERO);
     for number in 0..1000 {
-        rig.heard.0.try_send(Told::Word(number)).unwrap();
+        rig.hear(number);
     }
     assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
     let place = rig.told().iter().position(|told| *told == Told::Deadline).unwrap();
@@ -123,8 +127,8 @@ async fn a_flood_of_words_does_not_hold_up_a_deadline() {
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_read_before_a_deadline_that_is_due() {
     let mut rig = Rig::with_deadline(Timestamp::ZERO);
-    rig.heard.0.try_send(Told::Word(1)).unwrap();
-    rig.heard.0.try_send(Told::Word(2)).unwrap();
+    rig.hear(1);
+    rig.hear(2);
     assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
     assert_eq!(rig.told(), [Told::Word(1), Told::Word(2), Told::Deadline]);
 }
@@ -132,7 +136,7 @@ async fn what_waits_is_read_before_a_deadline_that_is_due() {
 #[tokio::test(start_paused = true)]
 async fn commands_come_before_words_and_what_they_lead_to_at_once() {
     let mut rig = Rig::with_deadline(Timestamp::NEVER);
-    rig.heard.0.try_send(Told::Word(1)).unwrap();
+    rig.hear(1);
     for command in [1, 2] {
         rig.commands.0.try_send(Told::Command(command)).unwrap();
     }

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use borough_protocol::node::{Input, Message};
+use borough_protocol::settings::Refusal;
 use borough_wire::frame::{Frame, FrameBuffer, put_ack, put_chunks, put_control};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::{connect, connection, uid};
 use crate::clock::Clock;
 use crate::control::counts::Counters;
-use crate::control::inbound::Ear;
+use crate::control::driver::Heard;
+use crate::control::inbound::{Ear, ROOM};
 use crate::control::words;
 use crate::transport::Stream;
 use crate::transport::memory::MemoryNetwork;
@@ -20,13 +22,18 @@ use crate::transport::memory::MemoryNetwork;
 struct Rig {
     network: MemoryNetwork,
     ear: Ear,
-    words: mpsc::Receiver<Input>,
+    words: mpsc::Receiver<Heard<Input>>,
 }
 
 impl Rig {
     fn new(room: usize) -> Self {
         let (heard, words) = mpsc::channel(room);
-        let ear = Ear { heard, counters: Arc::new(Counters::default()), clock: Clock::of_runtime(0) };
+        let ear = Ear {
+            heard,
+            room: Arc::new(Semaphore::new(ROOM)),
+            counters: Arc::new(Counters::default()),
+            clock: Clock::of_runtime(0),
+        };
         Self { network: MemoryNetwork::new(1), ear, words }
     }
 
@@ -37,7 +44,7 @@ impl Rig {
     }
 
     async fn hears(&mut self) -> (u64, u32) {
-        match self.words.recv().await {
+        match self.words.recv().await.map(|heard| heard.input) {
             Some(Input::Message { from, message: Message::Release { attempt } }) => (from.get(), attempt),
             other => panic!("{other:?}"),
         }
@@ -149,4 +156,34 @@ async fn a_peer_that_says_nothing_for_long_is_not_waited_for() {
     let (_peer, task) = rig.peer(7).await;
     tokio::time::timeout(Duration::from_secs(95), task).await.unwrap().unwrap();
     assert_eq!(rig.unreadable(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_words_wait_for_room_and_are_not_heaped_up() {
+    let mut rig = Rig::new(256);
+    let large = Message::Refused(Refusal {
+        setting: "x".repeat(1024 * 1024),
+        ours: String::new(),
+        theirs: String::new(),
+    });
+    let body = words::encode(&large).unwrap();
+    for number in 1..=40 {
+        let (mut peer, _task) = rig.peer(number).await;
+        let mut chunks = Vec::new();
+        let mut whole = Vec::new();
+        put_control(&mut whole, &body);
+        put_chunks(&mut chunks, &whole[4..], 256 * 1024);
+        tokio::spawn(async move {
+            let _ = peer.write_all(&chunks).await;
+            std::future::pending::<()>().await;
+        });
+    }
+    for taken in 0..40 {
+        // Whoever can go on does.
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(rig.words.len() <= 16, "{} megabytes wait", rig.words.len());
+        assert!(rig.words.recv().await.is_some(), "{taken}");
+    }
 }

@@ -31,7 +31,7 @@ fn connection(peer: u64, stream: Box<dyn Stream>) -> Connection {
         session: 0,
         resume: 0,
         frame_max: 256 * 1024,
-        message_max: 1024 * 1024,
+        message_max: 8 * 1024 * 1024,
         codecs: 1,
         stream,
     }

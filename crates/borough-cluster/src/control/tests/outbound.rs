@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::control::addresses::Addresses;
 use crate::control::counts::{ControlCounts, Counters};
 use crate::control::dial::{Dial, Failure, Use};
+use crate::control::driver::Heard;
 use crate::control::outbound::{Means, Outbound};
 use crate::control::queue::Queue;
 use crate::door::Connection;
@@ -43,7 +44,7 @@ struct Rig {
     given: Arc<Given>,
     queue: Arc<Queue>,
     means: Means,
-    told: mpsc::Receiver<Input>,
+    told: mpsc::Receiver<Heard<Input>>,
 }
 
 impl Rig {
@@ -119,7 +120,7 @@ async fn the_machine_learns_that_nobody_listens_and_what_waited_is_dropped() {
         rig.given.outcomes.lock().unwrap().push_back(Err(failure));
         let _task = rig.start();
         rig.queue.put(vec![1]).unwrap();
-        let told = timeout(Duration::from_secs(1), rig.told.recv()).await.unwrap().unwrap();
+        let told = timeout(Duration::from_secs(1), rig.told.recv()).await.unwrap().unwrap().input;
         assert!(matches!(told, Input::Command(Command::Refused(who)) if who == uid(7)), "{told:?}");
         assert_eq!(rig.counts().dropped, 1);
     }
