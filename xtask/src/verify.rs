@@ -15,7 +15,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 7] = [
     Step { name: "fmt", arguments: "fmt --all --check", environment: None },
     Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
     Step {
@@ -24,6 +24,13 @@ const STEPS: [Step; 5] = [
         environment: Some(("RUSTDOCFLAGS", "-D warnings")),
     },
     Step { name: "tests", arguments: "test --workspace", environment: None },
+    // Every decoder under bytes that nobody wrote, and the codecs that are not built in by default.
+    Step {
+        name: "bytes",
+        arguments: "test -p borough-wire --all-features",
+        environment: Some(("BOROUGH_FUZZ_SECONDS", "10")),
+    },
+    Step { name: "fuzz", arguments: "check --manifest-path fuzz/Cargo.toml", environment: None },
     // What was tested is what is packed; building it once more from the package would find little and take long.
     Step {
         name: "publish",

@@ -32,7 +32,8 @@ pub(super) const CRATES: &[CrateLayer] = &[
         may_use: &["borough-actor", "borough-cluster", "borough-persistence"],
         must_not_use: &[],
     },
-    CrateLayer { name: "borough-actor", may_use: &[], must_not_use: &[] },
+    // Its codecs alone: a message is encoded by code made for its type, and only its own crate can make that.
+    CrateLayer { name: "borough-actor", may_use: &["borough-wire"], must_not_use: &[] },
     CrateLayer { name: "borough-protocol", may_use: &[], must_not_use: IMPURE },
     CrateLayer { name: "borough-wire", may_use: &[], must_not_use: IMPURE },
     CrateLayer {

@@ -1,6 +1,6 @@
 //! A few systems with a door and a hub each.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ pub(super) enum Note {
     Forget(Reply<u64>),
     Watch(ActorRef<Note>),
     /// Takes so many milliseconds.
-    Sleep(u64),
+    Busy(u64),
     Gone(Reply<Option<String>>),
     Whoami(Reply<ActorRef<Note>>),
 }
@@ -131,7 +131,7 @@ impl Actor for Keeper {
             Note::Ignore(reply) => self.ignored.push(reply),
             Note::Forget(reply) => drop(reply),
             Note::Watch(other) => ctx.watch(&other),
-            Note::Sleep(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+            Note::Busy(ms) => drop(timeout(Duration::from_millis(ms), pending::<()>()).await),
             Note::Gone(reply) => match self.gone.take() {
                 Some(path) => reply.send(Some(path)),
                 None => self.wants_gone = Some(reply),

@@ -72,7 +72,7 @@ async fn a_reply_to_an_actor_and_an_adapted_one_can_travel() {
         .unwrap();
     soon(async {
         while count.load(Ordering::Relaxed) < 1 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::time::advance(Duration::from_millis(1)).await;
         }
     })
     .await;
@@ -107,7 +107,7 @@ async fn work_whose_asker_gave_up_is_dropped_unhandled_and_counted() {
     let (a, b) = (place(&network, 1).await, place(&network, 2).await);
     b.keeper();
     let of_b = a.keeper_of(&b).await;
-    soon(of_b.tell(Note::Sleep(1000))).await.unwrap();
+    soon(of_b.tell(Note::Busy(1000))).await.unwrap();
     let late = of_b.ask(Note::Ignore).timeout(Duration::from_millis(100)).await.unwrap_err();
     assert!(matches!(late, AskError::Timeout { accepted: true, .. }), "{late}");
     soon(of_b.ask(Note::Kept)).await.unwrap();
