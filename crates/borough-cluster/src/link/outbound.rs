@@ -172,6 +172,7 @@ impl Writer {
 
     /// Waits until something is to be sent; false if nothing ever will.
     async fn something_waits(&mut self) -> bool {
+        self.unacked.rest();
         let mut batch = self.unacked.empty();
         let taken = poll_fn(|cx| self.lane.queue.poll_take(&mut batch, cx)).await;
         self.unacked.keep(batch);

@@ -14,12 +14,14 @@ pub(super) struct Unacked {
     /// The position of the first byte that is kept.
     start: u64,
     bytes: usize,
-    /// An empty buffer to be used again.
-    spare: Option<Vec<u8>>,
+    /// Empty buffers to be used again: a new one of their size is made of fresh pages, which costs more than all the rest.
+    spare: Vec<Vec<u8>>,
 }
 
 /// A buffer larger than this is not used again.
 const SPARE_MAX: usize = 1024 * 1024;
+/// How many buffers are kept.
+const SPARES: usize = 8;
 
 /// A peer acknowledged, or wants to resume at, what was never sent or is kept no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +60,10 @@ impl Unacked {
             self.bytes -= first.bytes.len();
             if let Some(mut done) = self.batches.pop_front().map(|batch| batch.bytes)
                 && done.capacity() <= SPARE_MAX
+                && self.spare.len() < SPARES
             {
                 done.clear();
-                self.spare = Some(done);
+                self.spare.push(done);
             }
         }
         Ok(())
@@ -76,7 +79,12 @@ impl Unacked {
 
     /// An empty batch, with a buffer that has served before if there is one.
     pub(super) fn empty(&mut self) -> Batch {
-        Batch { bytes: self.spare.take().unwrap_or_default(), messages: 0 }
+        Batch { bytes: self.spare.pop().unwrap_or_default(), messages: 0 }
+    }
+
+    /// Nothing is under way: the buffers are given back.
+    pub(super) fn rest(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// Lets everything go; a new session begins. Gives how many messages that were.
