@@ -21,11 +21,11 @@ fn lives(seed: u64) -> Vec<String> {
             let node = rig.node(address, &addresses).start().await.unwrap();
             let mut topology = node.topology();
             watching.spawn(async move {
-                let mut seen = Vec::new();
+                let mut news = Vec::new();
                 while let Ok(snapshot) = topology.changed().await {
-                    seen.push(format!("{:?} {snapshot:?}", begun.elapsed()));
+                    news.push(format!("{:?} {snapshot:?}", begun.elapsed()));
                 }
-                seen
+                news
             });
             nodes.push(node);
         }
