@@ -7,6 +7,8 @@ mod publisher;
 mod snapshot;
 mod subscription;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 pub use self::handle::{Ended, Topology};
 pub(crate) use self::publisher::Publisher;
