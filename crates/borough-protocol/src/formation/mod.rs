@@ -219,7 +219,14 @@ impl Seeking {
     }
 
     /// A seed answers that it is in no cluster, and whether it promises.
-    pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow) -> Outcome {
+    ///
+    /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
+    /// would wait for each other's promises to expire.
+    pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow, say: &mut Vec<Say>) -> Outcome {
+        if vow.granted && vow.attempt < self.attempt && !matches!(self.promise, Promise::ToMyself) {
+            say.push(Say::Release(from, vow.attempt));
+            return Outcome::Seeking;
+        }
         let current = vow.attempt == self.attempt && now < self.attempt_ends;
         let counts = vow.granted && current && self.seeds.contains(&vow.seed);
         if counts && matches!(self.promise, Promise::ToMyself) {

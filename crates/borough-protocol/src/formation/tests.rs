@@ -107,7 +107,7 @@ impl Town {
         match (&mut self.people[to], letter) {
             (Fate::Seeks(seeking), Letter::Knock(knock)) => seeking.knocked(now, knock, &mut say),
             (Fate::Seeks(seeking), Letter::Promise(from, vow)) => {
-                if let Outcome::Founds = seeking.promised(now, *from, vow.clone()) {
+                if let Outcome::Founds = seeking.promised(now, *from, vow.clone(), &mut say) {
                     self.people[to] = Fate::Founded;
                 }
             }
@@ -266,7 +266,7 @@ fn who_has_promised_counts_for_itself_no_more() {
 fn founds(seeking: &mut Seeking, now: Timestamp, from: u64, attempt: u32, granted: bool) -> bool {
     let seed = Address::new(LIST[usize::try_from(from - 1).expect("small")]);
     let uid = Uid::new(from).expect("not 0");
-    matches!(seeking.promised(now, uid, Vow { seed, attempt, granted }), Outcome::Founds)
+    matches!(seeking.promised(now, uid, Vow { seed, attempt, granted }, &mut Vec::new()), Outcome::Founds)
 }
 
 #[test]
@@ -274,6 +274,18 @@ fn who_yields_releases_those_that_promised_to_it() {
     let mut b = b();
     assert!(!founds(&mut b, at(10), 3, 1, true));
     assert_eq!(says(&mut b, at(20), &knock_of("a", 1, Some(1))), [(103, true), (1, true)]);
+}
+
+#[test]
+fn a_promise_that_comes_after_it_yielded_is_released() {
+    let mut b = b();
+    assert_eq!(says(&mut b, at(20), &knock_of("a", 1, Some(1))), [(1, true)]);
+    let vow = |granted| Vow { seed: Address::new("c"), attempt: 1, granted };
+    let (c, mut say) = (Uid::new(3).expect("not 0"), Vec::new());
+    b.promised(at(30), c, vow(false), &mut say);
+    assert!(say.is_empty(), "nothing was promised");
+    b.promised(at(30), c, vow(true), &mut say);
+    assert!(matches!(say[..], [Say::Release(to, 1)] if to == c));
 }
 
 #[test]
@@ -298,7 +310,7 @@ fn two_lives_of_one_seed_are_one_voice() {
     a.on_deadline(at(0), &mut Vec::new());
     for life in [3, 13, 23] {
         let vow = Vow { seed: Address::new("c"), attempt: 1, granted: true };
-        let outcome = a.promised(at(10), Uid::new(life).expect("not 0"), vow);
+        let outcome = a.promised(at(10), Uid::new(life).expect("not 0"), vow, &mut Vec::new());
         assert!(matches!(outcome, Outcome::Seeking), "only a and c can talk to each other");
     }
 }

@@ -170,7 +170,7 @@ impl Node {
                     seeking.knocked(now, &knock, &mut say);
                     Outcome::Seeking
                 }
-                Message::Promise(vow) => seeking.promised(now, from, vow),
+                Message::Promise(vow) => seeking.promised(now, from, vow, &mut say),
                 Message::Release { attempt } => {
                     seeking.released(from, attempt);
                     Outcome::Seeking
