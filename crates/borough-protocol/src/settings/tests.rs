@@ -51,19 +51,25 @@ fn what_is_waited_for_is_rounded_up() {
     assert_eq!(timing.wait, Duration::from_nanos(5_009_012));
 }
 
+/// Settings of these times, however slow the fail-over is, and what follows from them.
+fn timed(pause: u64, trip: u64, drift: u32) -> (Settings, Timing) {
+    let settings = with(|s| {
+        s.max_pause = ms(pause);
+        s.round_trip = ms(trip);
+        s.drift_per_mille = drift;
+        s.failover_target = Duration::from_secs(1_000_000);
+    });
+    let timing = Timing::derive(&settings).unwrap();
+    (settings, timing)
+}
+
 proptest! {
     /// The member's clock is slow, the voter's is fast, and the pause comes just before the next renewal.
     #[test]
     fn one_pause_is_no_reason_to_suspect_on_the_worst_clocks(
         pause in 1_u64..5_000, trip in 1_u64..1_000, drift in 0_u32..500,
     ) {
-        let settings = with(|s| {
-            s.max_pause = ms(pause);
-            s.round_trip = ms(trip);
-            s.drift_per_mille = drift;
-            s.failover_target = Duration::from_secs(1_000_000);
-        });
-        let timing = Timing::derive(&settings).unwrap();
+        let (settings, timing) = timed(pause, trip, drift);
         let drift = u128::from(drift);
         let silence = timing.renew.as_nanos() * 2000 * (1000 + drift)
             + (2 * settings.max_pause.as_nanos() + settings.round_trip.as_nanos()) * (1000 - drift) * (1000 + drift);
@@ -75,13 +81,7 @@ proptest! {
     fn the_wait_outlasts_lease_and_pause_on_the_worst_clocks(
         pause in 1_u64..5_000, trip in 1_u64..1_000, drift in 0_u32..500,
     ) {
-        let settings = with(|s| {
-            s.max_pause = ms(pause);
-            s.round_trip = ms(trip);
-            s.drift_per_mille = drift;
-            s.failover_target = Duration::from_secs(1_000_000);
-        });
-        let timing = Timing::derive(&settings).unwrap();
+        let (settings, timing) = timed(pause, trip, drift);
         let drift = u128::from(drift);
         // True times, in thousandths of thousandths of nanoseconds, so that nothing is rounded.
         let runs_until = timing.lease.as_nanos() * 1000 * (1000 + drift)
