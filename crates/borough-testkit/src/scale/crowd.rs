@@ -2,27 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::sync::Arc;
 
 use borough_protocol::Effects;
-use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
-use borough_protocol::node::{Effect, Input, Message, Node, Peer, Start};
+use borough_protocol::node::{Effect, Input, Message, Node, Peer};
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 
 use super::traffic::{Kind, Traffic};
+use crate::sim::birth::{Birth, draw_uid, number_of};
 use crate::sim::clock::Clock;
 use crate::sim::cuts::SlotIndex;
-use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
+use crate::sim::moment::{MILLISECOND, Moment, Nanos};
 use crate::sim::network::{Fate, Network, Weather};
 use crate::sim::queue::Queue;
 
-/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
-const NUMBER_BITS: u32 = 20;
-/// What the wall clock shows when a run begins, in seconds since 2020.
-const ERA: u32 = 200_000_000;
 /// One network, in good order.
 const WEATHER: Weather = Weather {
     delay_min: MILLISECOND / 5,
@@ -225,20 +221,18 @@ impl Crowd {
             return;
         }
         let number = self.births.len();
-        // The highest bit keeps it from being 0, and the order among uids is that of the drawn bits.
-        let drawn = (self.random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
-        let uid = Uid::new(drawn | number as u64).expect("a number with its highest bit set is not 0");
+        let uid = draw_uid(number, &mut self.random);
         self.births.push((uid, slot));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
-        let address = self.slots[slot].address.clone();
-        let start = Start {
-            facts: facts(&address),
-            me: Incarnation { address, uid },
-            seeds: self.seeds.clone(),
-            settings: self.settings.clone(),
-            era: ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default(),
-            seed: self.random.next_u64(),
+        let birth = Birth {
+            now: self.now,
+            address: &self.slots[slot].address,
+            uid,
+            app_version: "1.0.0",
+            seeds: &self.seeds,
+            settings: &self.settings,
         };
+        let start = birth.start(&mut self.random);
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         let life = Life { number, node, clock, since: self.now, wake: None, wakes: 0 };
         self.slots[slot].life = Some(life);
@@ -342,19 +336,5 @@ impl Slot {
         // As long as an address and a port are.
         let address = Address::new(format!("10.0.{:03}.{:03}:4370", slot / 250, slot % 250));
         Self { address, life: None, traffic: Traffic::default(), lived: 0 }
-    }
-}
-
-/// Which life of the run a uid is of.
-fn number_of(uid: Uid) -> usize {
-    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
-}
-
-fn facts(address: &Address) -> Facts {
-    Facts {
-        id: NodeId::new(address.as_str()),
-        roles: Arc::new([]),
-        app_version: Arc::from("1.0.0"),
-        zone: Arc::from(""),
     }
 }

@@ -7,6 +7,7 @@
 //! are checked after every step. Then everything heals, and the cluster has a bounded time to be whole again.
 
 pub mod batch;
+pub(crate) mod birth;
 pub(crate) mod clock;
 pub mod cuts;
 pub mod fault;

@@ -7,12 +7,10 @@ use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::random::Random;
 use borough_protocol::table::Cluster;
 
+use super::birth::{self, number_of};
 use super::cuts::SlotIndex;
 use super::life::Life;
 use super::moment::{Moment, Nanos};
-
-/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
-const NUMBER_BITS: u32 = 20;
 
 /// All slots of a run, and whose uid every life there ever was had.
 #[derive(Debug)]
@@ -52,12 +50,9 @@ impl Slots {
         self.list.len()
     }
 
-    /// The uid of a new life in that slot: by chance, and its low bits lead back to the life without a search.
+    /// The uid of a new life in that slot.
     pub(super) fn draw_uid(&mut self, slot: SlotIndex, random: &mut Random) -> Uid {
-        let number = self.births.len() as u64;
-        // The highest bit keeps it from being 0.
-        let drawn = (random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
-        let uid = Uid::new(drawn | number).expect("a number with its highest bit set is not 0");
+        let uid = birth::draw_uid(self.births.len(), random);
         self.births.push((uid, slot));
         uid
     }
@@ -133,11 +128,6 @@ impl Slot {
     pub(super) fn life_numbered(&mut self, number: usize) -> Option<&mut Life> {
         self.life.as_mut().filter(|life| life.number == number)
     }
-}
-
-/// Which life of the run a uid is of, counted from 0.
-pub(super) fn number_of(uid: Uid) -> usize {
-    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -1,23 +1,20 @@
 //! Lives begin, wake, stand still, go on and end.
 
 use std::mem;
-use std::sync::Arc;
 
 use borough_protocol::flaws::Flaw;
-use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
-use borough_protocol::node::{End, GaveUp, Input, Node, Start};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::node::{End, GaveUp, Input, Node};
 
 use super::{Happening, World};
+use crate::sim::birth::{Birth, number_of};
 use crate::sim::clock::Clock;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, SECOND};
 use crate::sim::rare::Rare;
-use crate::sim::slots::number_of;
 use crate::sim::violation::Violation;
 
-/// What the wall clock shows when a run begins, in seconds since 2020.
-const ERA: u32 = 200_000_000;
 /// Deadlines handled at one moment after which a machine is taken to run in circles.
 const CIRCLES: u32 = 1000;
 
@@ -28,15 +25,15 @@ impl World {
         }
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
-        let address = self.slots[slot].address.clone();
-        let start = Start {
-            facts: facts(&address),
-            me: Incarnation { address, uid },
-            seeds: self.seeds.clone(),
-            settings: self.settings.clone(),
-            era: self.wall_clock(),
-            seed: self.random.next_u64(),
+        let birth = Birth {
+            now: self.now,
+            address: &self.slots[slot].address,
+            uid,
+            app_version: "",
+            seeds: &self.seeds,
+            settings: &self.settings,
         };
+        let start = birth.start(&mut self.random);
         self.trace.note([self.now.nanos(), uid.get()]);
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
@@ -45,14 +42,6 @@ impl World {
         self.slots[slot].was_used = true;
         self.plan_work(slot);
         self.settle(slot)
-    }
-
-    /// Seconds since 2020, as a restarted process reads them.
-    fn wall_clock(&self) -> u32 {
-        if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
-            return 1;
-        }
-        ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default()
     }
 
     pub(super) fn end(&mut self, slot: SlotIndex, end: &End) {
@@ -148,14 +137,5 @@ impl World {
             }
         }
         self.wake_if_due(slot)
-    }
-}
-
-fn facts(address: &Address) -> Facts {
-    Facts {
-        id: NodeId::new(address.as_str()),
-        roles: Arc::new([]),
-        app_version: Arc::from(""),
-        zone: Arc::from(""),
     }
 }

@@ -1,0 +1,66 @@
+//! How a simulated node comes into the world: its uid, and what it is born with.
+
+use std::sync::Arc;
+
+use borough_protocol::flaws::Flaw;
+use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::node::Start;
+use borough_protocol::random::Random;
+use borough_protocol::settings::Checked;
+
+use super::moment::{Moment, SECOND};
+
+/// Bits of a uid that say which life of the run it is; those above are drawn, so their order is by chance.
+const NUMBER_BITS: u32 = 20;
+/// What the wall clock shows when a run begins, in seconds since 2020.
+const ERA: u32 = 200_000_000;
+
+/// A node about to start.
+#[derive(Debug)]
+pub(crate) struct Birth<'a> {
+    pub(crate) now: Moment,
+    pub(crate) address: &'a Address,
+    pub(crate) uid: Uid,
+    pub(crate) app_version: &'a str,
+    pub(crate) seeds: &'a [Address],
+    pub(crate) settings: &'a Checked,
+}
+
+impl Birth<'_> {
+    /// What its machine starts with.
+    pub(crate) fn start(self, random: &mut Random) -> Start {
+        Start {
+            me: Incarnation { address: self.address.clone(), uid: self.uid },
+            facts: Facts {
+                id: NodeId::new(self.address.as_str()),
+                roles: Arc::new([]),
+                app_version: Arc::from(self.app_version),
+                zone: Arc::from(""),
+            },
+            seeds: self.seeds.to_vec(),
+            settings: self.settings.clone(),
+            era: self.wall_clock(),
+            seed: random.next_u64(),
+        }
+    }
+
+    /// Seconds since 2020, as a restarted process reads them.
+    fn wall_clock(&self) -> u32 {
+        if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
+            return 1;
+        }
+        ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default()
+    }
+}
+
+/// The uid of the life of that number: by chance, and its low bits lead back to the life without a search.
+pub(crate) fn draw_uid(number: usize, random: &mut Random) -> Uid {
+    // The highest bit keeps it from being 0.
+    let drawn = (random.next_u64() | 1 << 63) >> NUMBER_BITS << NUMBER_BITS;
+    Uid::new(drawn | number as u64).expect("a number with its highest bit set is not 0")
+}
+
+/// Which life of the run a uid is of, counted from 0.
+pub(crate) fn number_of(uid: Uid) -> usize {
+    usize::try_from(uid.get() & ((1 << NUMBER_BITS) - 1)).unwrap_or(usize::MAX)
+}
