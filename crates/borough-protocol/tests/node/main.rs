@@ -9,6 +9,8 @@ mod following;
 mod formation;
 mod joining;
 mod late;
+#[path = "../shared/links.rs"]
+mod links;
 mod loss;
 mod removal;
 mod requests;

@@ -210,24 +210,24 @@ impl Rig {
     }
 
     pub(crate) fn cut(&mut self, some: &[&'static str], others: &[&'static str]) {
-        self.network.cut(some, others);
+        self.network.links.cut(some, others);
     }
 
     /// Cuts every link between two of these groups.
     pub(crate) fn split(&mut self, sides: &[&[&'static str]]) {
         for (place, side) in sides.iter().enumerate() {
             for other in &sides[place + 1..] {
-                self.network.cut(side, other);
+                self.network.links.cut(side, other);
             }
         }
     }
 
     pub(crate) fn cut_one_way(&mut self, from: &[&'static str], to: &[&'static str]) {
-        self.network.cut_one_way(from, to);
+        self.network.links.cut_one_way(from, to);
     }
 
     pub(crate) fn heal(&mut self) {
-        self.network.heal();
+        self.network.links.heal();
     }
 
     /// What the test held back arrives now.

@@ -12,16 +12,16 @@ fn trouble(rig: &mut Rig) {
     let one = ALL[usize::try_from(rig.random.below(5)).expect("small")];
     let other = ALL[usize::try_from(rig.random.below(5)).expect("small")];
     match rig.random.below(8) {
-        0 => rig.cut(&[STORE], &[one]),
-        1 => rig.cut_one_way(&[STORE], &[one]),
-        2 => rig.cut(&[STORE], &ALL),
-        3 if one != other => rig.cut(&[one], &[other]),
+        0 => rig.links.cut(&[STORE], &[one]),
+        1 => rig.links.cut_one_way(&[STORE], &[one]),
+        2 => rig.links.cut(&[STORE], &ALL),
+        3 if one != other => rig.links.cut(&[one], &[other]),
         4 if rig.node(one).is_some() => rig.crash(one),
         5 if rig.node(one).is_some() => {
             let time = Duration::from_millis(rig.random.between(10, 3000));
             rig.freeze(one, time);
         }
-        _ => rig.heal(),
+        _ => rig.links.heal(),
     }
     for address in ALL {
         if rig.node(address).is_none() && rig.random.below(2) == 0 {
@@ -45,7 +45,7 @@ fn whatever_happens_the_rules_hold_and_the_cluster_heals() {
             rig.pass(time);
             trouble(&mut rig);
         }
-        rig.heal();
+        rig.links.heal();
         rig.weather = Weather::FAIR;
         rig.pass(15 * SECOND);
         for address in ALL {

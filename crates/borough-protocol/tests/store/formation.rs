@@ -29,11 +29,11 @@ fn the_first_members_wait_until_there_are_enough() {
 #[test]
 fn a_node_that_does_not_reach_the_store_founds_nothing() {
     let mut rig = Rig::new(&[]);
-    rig.cut(&["a"], &[STORE]);
+    rig.links.cut(&["a"], &[STORE]);
     rig.start("a");
     rig.pass(20 * SECOND);
     assert!(rig.node("a").is_some_and(|node| node.cluster().is_none()) && rig.register.table().is_none());
-    rig.heal();
+    rig.links.heal();
     rig.wait_until("founds", 2 * SECOND, |rig| rig.is_whole(&["a"]));
 }
 
@@ -93,10 +93,10 @@ fn a_guest_that_was_given_up_learns_it_and_comes_as_another() {
         rig.wait_until("knows the members", SECOND, |rig| {
             rig.node("b").and_then(Node::table).is_some_and(|table| table.members().len() == 1)
         });
-        rig.cut_one_way(&["b"], &[STORE]);
+        rig.links.cut_one_way(&["b"], &[STORE]);
         rig.wait_until("given up", 15 * SECOND, |rig| !rig.ends.is_empty());
         assert_eq!(rig.ends, [("b", End::GaveUp(GaveUp::Removed))]);
-        rig.heal();
+        rig.links.heal();
         rig.start("b");
         rig.wait_until("comes again", 5 * SECOND, |rig| rig.is_whole(&["a", "b"]));
     }

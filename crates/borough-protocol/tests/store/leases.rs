@@ -37,8 +37,8 @@ pub(crate) fn remove_a_frozen_one(flaws: Flaws, before: u64) {
     rig.freeze(victim, Duration::from_millis(400));
     rig.command("a", Command::Down(uid));
     // Its answers come, but what it asks from now on does not arrive.
-    rig.cut_one_way(&[victim], &["a", "b", "c", "d", STORE]);
-    rig.cut_one_way(&["a", "b", "c", "d"], &[victim]);
+    rig.links.cut_one_way(&[victim], &["a", "b", "c", "d", STORE]);
+    rig.links.cut_one_way(&["a", "b", "c", "d"], &[victim]);
     rig.wait_until("freed", 5 * SECOND, |rig| rig.has_event(&Event::Freed(uid)));
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn lose_the_one_who_waits(flaws: Flaws, before: u64) {
     let uid = rig.uid(victim);
     rig.pass(Duration::from_millis(before));
     rig.command("a", Command::Down(uid));
-    rig.cut(&[victim], &["a", "b", "c", "d", STORE]);
+    rig.links.cut(&[victim], &["a", "b", "c", "d", STORE]);
     rig.pass(Duration::from_millis(50));
     rig.crash("a");
     rig.wait_until("freed", 8 * SECOND, |rig| rig.has_event(&Event::Freed(uid)));
@@ -70,8 +70,8 @@ fn a_removed_members_lease_is_over_before_what_it_had_is_free() {
             let (mut rig, victim) = with_rates(coordinator, victim);
             let uid = rig.uid(victim);
             rig.pass(Duration::from_millis(before));
-            rig.cut_one_way(&[STORE], &[victim]);
-            rig.cut(&[victim], &["a", "b", "c", "d"]);
+            rig.links.cut_one_way(&[STORE], &[victim]);
+            rig.links.cut(&[victim], &["a", "b", "c", "d"]);
             rig.command("a", Command::Down(uid));
             // The rig judges, after every step, that nothing runs that was freed.
             rig.wait_until("freed", 5 * SECOND, |rig| rig.has_event(&Event::Freed(uid)));

@@ -5,6 +5,8 @@ mod chaos;
 mod flaws;
 mod formation;
 mod leases;
+#[path = "../shared/links.rs"]
+mod links;
 mod office;
 mod rig;
 mod sides;

@@ -13,7 +13,7 @@ fn a_coordinator_cut_off_from_the_store_leaves_office_and_another_takes_over() {
     let mut rig = Rig::five();
     let before = rig.coordinator().expect("one");
     let (term, uid) = (rig.register.office().0, rig.uid(before));
-    rig.cut(&[STORE], &[before]);
+    rig.links.cut(&[STORE], &[before]);
     rig.wait_until("another is in office", 2 * SECOND, |rig| {
         rig.coordinator().is_some_and(|address| address != before)
     });
@@ -90,7 +90,7 @@ fn of_two_that_stand_at_once_one_wins() {
         // Nobody sees the others, so nobody lets an older one go first.
         for address in ALL {
             let others: Vec<&'static str> = ALL.into_iter().filter(|other| *other != address).collect();
-            rig.cut(&[address], &others);
+            rig.links.cut(&[address], &others);
         }
         rig.pass(8 * SECOND);
         rig.weather.delay_max = Duration::from_millis(delay);

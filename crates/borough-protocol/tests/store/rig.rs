@@ -1,7 +1,7 @@
 //! A few nodes, each with a clock of its own, and a register that they reach over the same network.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
@@ -14,6 +14,8 @@ use borough_protocol::store::Register;
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::{Term, Version};
 use borough_protocol::{Effects, Machine};
+
+use crate::links::Links;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// The store's name among those that can be cut.
@@ -77,7 +79,7 @@ pub(crate) struct Rig {
     pub(crate) rates: BTreeMap<&'static str, u64>,
     pub(crate) random: Random,
     lives: BTreeMap<&'static str, Life>,
-    cut: BTreeSet<(&'static str, &'static str)>,
+    pub(crate) links: Links,
     queue: BinaryHeap<Reverse<(Timestamp, u64)>>,
     under_way: BTreeMap<u64, (&'static str, Uid, Peer, Message)>,
     count: u64,
@@ -103,7 +105,7 @@ impl Rig {
             rates: BTreeMap::new(),
             random: Random::seeded(seed),
             lives: BTreeMap::new(),
-            cut: BTreeSet::new(),
+            links: Links::default(),
             queue: BinaryHeap::new(),
             under_way: BTreeMap::new(),
             count: 0,
@@ -164,20 +166,6 @@ impl Rig {
         self.input(address, Input::Command(command));
     }
 
-    /// Nothing of the first group reaches the second, and nothing of the second the first.
-    pub(crate) fn cut(&mut self, some: &[&'static str], others: &[&'static str]) {
-        self.cut_one_way(some, others);
-        self.cut_one_way(others, some);
-    }
-
-    pub(crate) fn cut_one_way(&mut self, from: &[&'static str], to: &[&'static str]) {
-        self.cut.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
-    }
-
-    pub(crate) fn heal(&mut self) {
-        self.cut.clear();
-    }
-
     /// The node does nothing for that long; its clock goes on.
     pub(crate) fn freeze(&mut self, address: &'static str, time: Duration) {
         self.lives.get_mut(address).expect("running").frozen = self.now + time;
@@ -222,7 +210,7 @@ impl Rig {
         let (origin, from, to, message) = self.under_way.remove(&number).expect("under way");
         if to == Peer::Node(Uid::STORE) {
             let Message::ToStore(ask) = message else { panic!("no store understands {message:?}") };
-            if !self.cut.contains(&(origin, STORE)) {
+            if !self.links.is_cut(origin, STORE) {
                 let answer = Message::FromStore(self.register.handle(from, ask));
                 self.send(STORE, Uid::STORE, &Peer::Node(from), &answer);
             }
@@ -233,7 +221,7 @@ impl Rig {
             Peer::Address(there) => there.as_str() == **address,
         });
         let Some((target, frozen)) = target.map(|(address, life)| (*address, life.frozen)) else { return };
-        if self.cut.contains(&(origin, target)) {
+        if self.links.is_cut(origin, target) {
             return;
         }
         if frozen > self.now {

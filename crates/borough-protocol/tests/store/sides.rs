@@ -19,7 +19,7 @@ fn one_of_five_that_reaches_the_store_lives_and_the_four_are_removed_and_freed()
         let mut rig = Rig::five();
         let lost = others(survivor);
         let uids: Vec<_> = lost.iter().map(|address| rig.uid(address)).collect();
-        rig.cut(&[STORE, survivor], &lost);
+        rig.links.cut(&[STORE, survivor], &lost);
         rig.wait_until("the four are suspended", Duration::from_millis(1200), |rig| {
             lost.iter().all(|address| !rig.runs(address))
         });
@@ -28,7 +28,7 @@ fn one_of_five_that_reaches_the_store_lives_and_the_four_are_removed_and_freed()
         rig.wait_until("freed", 3 * SECOND, |rig| {
             uids.iter().all(|uid| rig.events.contains(&(survivor, Event::Freed(*uid))))
         });
-        rig.heal();
+        rig.links.heal();
         rig.wait_until("the four gave up", 2 * SECOND, |rig| {
             rig.ends.iter().filter(|(_, end)| *end == End::GaveUp(GaveUp::Removed)).count() == 4
         });
@@ -43,7 +43,7 @@ fn one_of_five_that_reaches_the_store_lives_and_the_four_are_removed_and_freed()
 fn members_that_hear_only_the_store_live_until_they_are_cut_off_from_each_other_for_long() {
     let mut rig = Rig::five();
     for address in ALL {
-        rig.cut(&[address], &others(address));
+        rig.links.cut(&[address], &others(address));
     }
     rig.pass(5 * SECOND);
     assert!(ALL.iter().all(|address| rig.runs(address)), "{}", rig.describe());
@@ -54,13 +54,13 @@ fn members_that_hear_only_the_store_live_until_they_are_cut_off_from_each_other_
 fn nobody_is_removed_when_nobody_reaches_the_store() {
     for outage in [400, 800, 1000, 1500, 3000, 6000] {
         let mut rig = Rig::five();
-        rig.cut(&[STORE], &ALL);
+        rig.links.cut(&[STORE], &ALL);
         rig.pass(Duration::from_millis(outage));
         if outage >= 1500 {
             assert!(ALL.iter().all(|address| !rig.runs(address)), "{}", rig.describe());
             assert_eq!(rig.coordinator(), None);
         }
-        rig.heal();
+        rig.links.heal();
         rig.wait_until("all go on", 2 * SECOND, |rig| rig.is_whole(&ALL) && rig.coordinator().is_some());
         rig.pass(5 * SECOND);
         assert!(rig.is_whole(&ALL) && rig.nobody_was_removed(), "after {outage} ms\n{}", rig.describe());
@@ -82,9 +82,9 @@ fn a_short_outage_of_the_store_is_nobodys_silence() {
         }
         rig.wait_until("one cluster", 5 * SECOND, |rig| rig.is_whole(&ALL));
         rig.pass(Duration::from_millis(before));
-        rig.cut(&[STORE], &ALL);
+        rig.links.cut(&[STORE], &ALL);
         rig.pass(Duration::from_millis(outage));
-        rig.heal();
+        rig.links.heal();
         rig.pass(2 * SECOND);
         assert!(rig.is_whole(&ALL) && rig.nobody_was_removed(), "{outage} {before}\n{}", rig.describe());
     }
@@ -93,7 +93,7 @@ fn a_short_outage_of_the_store_is_nobodys_silence() {
 #[test]
 fn those_who_do_not_reach_the_store_for_long_give_up() {
     let mut rig = Rig::five();
-    rig.cut(&[STORE], &ALL);
+    rig.links.cut(&[STORE], &ALL);
     rig.wait_until("all gave up", 13 * SECOND, |rig| {
         rig.ends.iter().filter(|(_, end)| *end == End::GaveUp(GaveUp::Suspended)).count() == 5
     });
@@ -104,7 +104,7 @@ fn one_who_cannot_hear_the_store_is_removed() {
     let mut rig = Rig::five();
     let victim = if rig.coordinator() == Some("e") { "d" } else { "e" };
     let uid = rig.uid(victim);
-    rig.cut_one_way(&[STORE], &[victim]);
+    rig.links.cut_one_way(&[STORE], &[victim]);
     rig.wait_until("removed", 3 * SECOND, |rig| rig.has_event(&Event::Removed(uid, Removal::Quiet)));
 }
 

@@ -1,13 +1,15 @@
 //! The network between the nodes: what the test wants lost, late or twice.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt;
 use std::time::Duration;
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::node::{Message, Peer, Word};
 use borough_protocol::time::Timestamp;
+
+use crate::links::Links;
 
 /// How long a message takes.
 const DELAY: Duration = Duration::from_millis(5);
@@ -61,7 +63,7 @@ pub(crate) enum Fate {
 
 #[derive(Default)]
 pub(crate) struct Network {
-    cut: BTreeSet<(&'static str, &'static str)>,
+    pub(crate) links: Links,
     queue: BinaryHeap<Reverse<(Timestamp, u64)>>,
     under_way: BTreeMap<u64, Parcel>,
     count: u64,
@@ -72,7 +74,7 @@ pub(crate) struct Network {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cut {:?}, {} under way, {} kept", self.cut, self.under_way.len(), self.kept.len())
+        write!(f, "{:?}, {} under way, {} kept", self.links, self.under_way.len(), self.kept.len())
     }
 }
 
@@ -102,7 +104,7 @@ impl Network {
         if let Some(change) = &self.change {
             change(parcel);
         }
-        if self.cut.contains(&(parcel.from, parcel.at)) {
+        if self.links.is_cut(parcel.from, parcel.at) {
             return false;
         }
         let Some((fate, _)) = self.rules.iter().find(|(_, choice)| choice(parcel)) else { return true };
@@ -110,21 +112,6 @@ impl Network {
             self.kept.push((*fate, parcel.clone()));
         }
         *fate == Fate::Copied
-    }
-
-    /// Nothing of the first group reaches the second, and nothing of the second the first.
-    pub(crate) fn cut(&mut self, some: &[&'static str], others: &[&'static str]) {
-        self.cut_one_way(some, others);
-        self.cut_one_way(others, some);
-    }
-
-    pub(crate) fn cut_one_way(&mut self, from: &[&'static str], to: &[&'static str]) {
-        self.cut.extend(from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))));
-    }
-
-    /// Every link works again.
-    pub(crate) fn heal(&mut self) {
-        self.cut.clear();
     }
 
     /// From now on that happens to those messages; the first rule that fits counts.
