@@ -1,0 +1,142 @@
+//! Whether the nodes of a fleet agree, and whether anything happened to them.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::{ANSWER_BOUND, Fleet, name};
+use crate::words::View;
+
+/// How many members vote at most, by default.
+const MAX_VOTERS: usize = 5;
+
+impl Fleet {
+    /// Waits until all processes are members of one cluster with nobody else in it, and agree on its members, voters,
+    /// coordinator and table: how long that took.
+    pub(crate) fn settled(&mut self, bound: Duration) -> Result<Duration, String> {
+        self.settled_at(&self.places(), bound)
+    }
+
+    /// As [`settled`](Self::settled), for those at these places alone: nobody else is in their cluster.
+    pub(crate) fn settled_at(&mut self, places: &[usize], bound: Duration) -> Result<Duration, String> {
+        let began = Instant::now();
+        let mut starts = Vec::new();
+        for &place in places {
+            starts.push((name(place), self.process(place)?.start));
+        }
+        let waited = self.room.wait(bound, |heard| {
+            let mut views = Vec::new();
+            for (name, start) in &starts {
+                let of_it = heard.get(start).ok_or("one was never started")?;
+                if of_it.is_over {
+                    return Ok(Err(format!("the process {name} has ended")));
+                }
+                views.push((name.as_str(), of_it.view().ok_or_else(|| format!("{name} has said nothing"))?));
+            }
+            agree(&views).map(Ok)
+        });
+        waited.and_then(|ended| ended).map_err(|why| format!("no agreement {why}"))?;
+        let took = began.elapsed();
+        self.note_beginnings(places)?;
+        Ok(took)
+    }
+
+    /// Waits until a life is listed nowhere among these places any more: how long after the given moment.
+    pub(crate) fn removed(
+        &self,
+        uid: u64,
+        places: &[usize],
+        since: Instant,
+        bound: Duration,
+    ) -> Result<Duration, String> {
+        let mut last = since;
+        for &place in places {
+            let seen = self.hear(place, bound, |heard| {
+                let (when, view) = heard.views.last().ok_or("it has said nothing")?;
+                if !view.up().contains(&uid) {
+                    // The first view without it after the last with it.
+                    let with_it = heard.views.iter().rposition(|(_, view)| view.up().contains(&uid));
+                    let first = with_it.and_then(|place| heard.views.get(place + 1));
+                    return Ok(first.map_or(*when, |(when, _)| *when));
+                }
+                Err(format!("{uid} is still up"))
+            })?;
+            last = last.max(seen);
+        }
+        Ok(last - since)
+    }
+
+    /// That nobody at these places saw anybody come, go or change since, nor was anything but a member itself.
+    pub(crate) fn undisturbed(&self, places: &[usize], since: Instant) -> Result<(), String> {
+        for &place in places {
+            self.hear(place, ANSWER_BOUND, |heard| {
+                let first = heard.views.iter().rposition(|(when, _)| *when <= since).unwrap_or(0);
+                let Some((_, before)) = heard.views.get(first) else {
+                    return Err("it has said nothing".to_owned());
+                };
+                for (when, view) in &heard.views[first..] {
+                    let after = when.saturating_duration_since(since);
+                    if view.standing != "member" || view.uid != before.uid {
+                        return Err(format!("after {after:?} it was {} as {}", view.standing, view.uid));
+                    }
+                    if view.up() != before.up() {
+                        return Err(format!("after {after:?} it saw {:?} up", who(view, &view.up())));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn agree(views: &[(&str, &View)]) -> Result<(), String> {
+    let lives: BTreeSet<u64> = views.iter().map(|(_, view)| view.uid).collect();
+    let (first, common) = views.first().ok_or("there are no nodes")?;
+    let votes = match lives.len().min(MAX_VOTERS) {
+        even if even.is_multiple_of(2) => even - 1,
+        odd => odd,
+    };
+    let coordinator = views.iter().find_map(|(_, view)| view.coordinator);
+    for (name, view) in views {
+        if view.standing != "member" {
+            return Err(format!("{name} is {}", view.standing));
+        }
+        if view.up() != lives || view.listed() != lives {
+            let seen: Vec<_> = view
+                .members
+                .iter()
+                .map(|seen| format!("{} {} {}", seen.node, seen.uid, seen.state))
+                .collect();
+            return Err(format!("{name} sees [{}] and there are {lives:?}", seen.join(", ")));
+        }
+        if let Some(unreachable) = view.members.iter().find(|seen| !seen.reachable) {
+            return Err(format!("{name} sees {} as unreachable", unreachable.node));
+        }
+        if view.is_joint || view.voters.len() != votes || !view.voters.is_subset(&lives) {
+            return Err(format!("{name} sees the voters {:?} of {lives:?}", view.voters));
+        }
+        if view.cluster != common.cluster || view.voters != common.voters || view.version != common.version {
+            let of = |view: &View| format!("{:?} {} {:?}", view.cluster, view.version, view.voters);
+            return Err(format!("{name} sees {} and {first} {}", of(view), of(common)));
+        }
+        let must_know = view.voters.contains(&view.uid);
+        if (view.coordinator.is_none() && must_know)
+            || view.coordinator.is_some_and(|it| Some(it) != coordinator)
+        {
+            return Err(format!(
+                "{name} sees the coordinator {:?}, others {coordinator:?}",
+                view.coordinator
+            ));
+        }
+    }
+    if coordinator.is_none_or(|it| !lives.contains(&it)) {
+        return Err(format!("the coordinator {coordinator:?} is not there"));
+    }
+    Ok(())
+}
+
+/// Names for lives, as a node knows them.
+fn who(view: &View, lives: &BTreeSet<u64>) -> Vec<String> {
+    let of_them = view.members.iter().filter(|seen| lives.contains(&seen.uid));
+    of_them.map(|seen| format!("{}:{}", seen.node, seen.uid)).collect()
+}

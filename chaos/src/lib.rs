@@ -1,0 +1,21 @@
+//! Real processes under real faults: a node to be harmed (`chaos-node`), and the harness that harms it (`chaos`).
+//!
+//! ```text
+//! suite      which scenarios run, what is printed, which logs are kept
+//! scenarios  what is done to a fleet, and what must hold
+//! fleet      processes of one cluster: started, ordered, harmed, heard; whether they agree
+//! ground     where they run: loopback, network namespaces, or behind proxies
+//! strangers  those who are no nodes and connect all the same
+//! janitor    removes what a harness that was killed has left
+//! program    the node itself              words  what it and the harness say to each other
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "command-line programs speak on them")]
+
+mod fleet;
+mod ground;
+pub mod janitor;
+pub mod program;
+mod scenarios;
+mod strangers;
+pub mod suite;
+pub mod words;

@@ -1,0 +1,61 @@
+//! How the program under test is started.
+
+use std::time::Duration;
+
+use borough::{Node, NodeBuilder, Secret};
+use clap::Parser;
+use tracing_subscriber::filter::LevelFilter;
+
+/// One node of a cluster, to be harmed.
+#[derive(Parser, Debug)]
+#[command(name = "chaos-node")]
+pub(super) struct Options {
+    /// The cluster's name.
+    #[arg(long, default_value = "chaos")]
+    cluster: String,
+    /// What the node is called.
+    #[arg(long)]
+    id: Option<String>,
+    /// Where it listens.
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: String,
+    /// Where others reach it, if not where it listens.
+    #[arg(long)]
+    advertise: Option<String>,
+    /// Where it looks for others (repeatable).
+    #[arg(long)]
+    seed: Vec<String>,
+    /// What all nodes of the cluster know, at least 16 bytes.
+    #[arg(long)]
+    secret: Option<String>,
+    /// The longest freeze that a healthy node may show, in milliseconds.
+    #[arg(long)]
+    max_pause_ms: Option<u64>,
+    /// Threads of the runtime that runs its actors.
+    #[arg(long, default_value_t = 2)]
+    pub(super) workers: usize,
+    /// What is logged on standard error.
+    #[arg(long, default_value = "debug")]
+    pub(super) log: LevelFilter,
+}
+
+impl Options {
+    pub(super) fn builder(self) -> Result<NodeBuilder, borough::Error> {
+        let mut builder = Node::builder(self.cluster).listen(self.listen).seeds(self.seed);
+        if let Some(id) = self.id {
+            builder = builder.node_id(id);
+        }
+        if let Some(address) = self.advertise {
+            builder = builder.advertise(address);
+        }
+        if let Some(secret) = self.secret {
+            builder = builder.secret(Secret::new(secret)?);
+        }
+        if let Some(millis) = self.max_pause_ms {
+            // The promise of a fail-over within 3.5 s is one for the default.
+            builder =
+                builder.max_pause(Duration::from_millis(millis)).failover_target(Duration::from_secs(60));
+        }
+        Ok(builder)
+    }
+}

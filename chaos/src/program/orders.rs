@@ -1,0 +1,130 @@
+//! What the program can be told, one line each: an optional number that the answer repeats, a word, its arguments.
+//!
+//! | order | what happens |
+//! |---|---|
+//! | `status` | how the process is, by its runtime: a runtime that stands still does not answer |
+//! | `leave` | leaves the cluster; the process stays |
+//! | `tell NODE COUNT [BYTES]` | as many messages to the counter of that node, in order |
+//! | `asks NODE MILLIS` | asks it, one at a time, for so long |
+//! | `lookup NODE` | finds its counter |
+//! | `block-workers MILLIS` | every worker of the runtime stands still for so long |
+//! | `quit` | the process ends at once, without leaving |
+
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use borough::{ActorRef, Node};
+
+use super::counter::{Note, PATH, Tally};
+use super::{say, self_view};
+use crate::words::{Answer, Said};
+
+/// How long an ask of `asks` waits.
+const ASK_TIME: Duration = Duration::from_secs(2);
+/// What lies between two asks of `asks`.
+const ASK_PAUSE: Duration = Duration::from_millis(2);
+
+#[derive(Clone)]
+pub(super) struct Orders {
+    node: Arc<Node>,
+    tally: Arc<Tally>,
+    workers: usize,
+}
+
+impl Orders {
+    pub(super) fn new(node: Arc<Node>, tally: Arc<Tally>, workers: usize) -> Self {
+        Self { node, tally, workers }
+    }
+
+    /// Does what the line says, and says what came of it.
+    pub(super) async fn obey(self, line: String) {
+        let mut words = line.split_whitespace().peekable();
+        let id = words.peek().and_then(|word| word.parse().ok());
+        if id.is_some() {
+            words.next();
+        }
+        let id = id.unwrap_or(0);
+        let words: Vec<_> = words.collect();
+        let answer = self.act(id, &words).await.unwrap_or_else(|why| Answer::Failed { why });
+        say(&Said::Answer { id, answer });
+    }
+
+    async fn act(&self, id: u64, words: &[&str]) -> Result<Answer, String> {
+        match *words {
+            ["status"] => Ok(Answer::Status(Box::new(self_view::status(&self.node, &self.tally)))),
+            ["leave"] => self.node.leave().await.map(|()| Answer::Done).map_err(|error| error.to_string()),
+            ["tell", node, count] => self.tell(id, node, number(count)?, 0).await,
+            ["tell", node, count, bytes] => self.tell(id, node, number(count)?, number(bytes)?).await,
+            ["asks", node, millis] => self.asks(node, Duration::from_millis(number(millis)?)).await,
+            ["lookup", node] => self.counter(node).await.map(|_| Answer::Done),
+            ["block-workers", millis] => {
+                self.block_workers(Duration::from_millis(number(millis)?));
+                Ok(Answer::Done)
+            }
+            ["quit"] => std::process::exit(0),
+            _ => Err(format!("no such order: {}", words.join(" "))),
+        }
+    }
+
+    async fn counter(&self, node: &str) -> Result<ActorRef<Note>, String> {
+        self.node.lookup(PATH).on(node).await.map_err(|error| error.to_string())
+    }
+
+    async fn tell(&self, stream: u64, node: &str, count: u64, bytes: u64) -> Result<Answer, String> {
+        let counter = self.counter(node).await?;
+        let weight = vec![7; usize::try_from(bytes).map_err(|error| error.to_string())?];
+        let began = Instant::now();
+        let (mut accepted, mut failed) = (0, None);
+        while accepted < count && failed.is_none() {
+            let note = Note::Add { stream, number: accepted, weight: weight.clone() };
+            match counter.tell(note).await {
+                Ok(()) => accepted += 1,
+                Err(error) => failed = Some(error.to_string()),
+            }
+        }
+        Ok(Answer::Told { accepted, failed, millis: millis(began.elapsed()) })
+    }
+
+    async fn asks(&self, node: &str, time: Duration) -> Result<Answer, String> {
+        let counter = self.counter(node).await?;
+        let (mut took, mut failed) = (Vec::new(), 0);
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            let began = Instant::now();
+            match counter.ask(|reply| Note::Echo(1, reply)).timeout(ASK_TIME).await {
+                Ok(_) => took.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),
+                Err(_) => failed += 1,
+            }
+            tokio::time::sleep(ASK_PAUSE).await;
+        }
+        took.sort_unstable();
+        Ok(Answer::Asked {
+            answered: took.len() as u64,
+            failed,
+            median_us: took.get(took.len() / 2).copied().unwrap_or(0),
+            max_us: took.last().copied().unwrap_or(0),
+        })
+    }
+
+    /// They meet first, so that none is left to do the work of the others.
+    fn block_workers(&self, time: Duration) {
+        let all_here = Arc::new(Barrier::new(self.workers));
+        for _ in 0..self.workers {
+            let all_here = all_here.clone();
+            drop(tokio::spawn(async move {
+                if all_here.wait().is_leader() {
+                    say(&Said::Blocked { millis: millis(time) });
+                }
+                std::thread::sleep(time);
+            }));
+        }
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("{text:?} is no number"))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,68 @@
+//! Nodes that come and go.
+
+use std::time::{Duration, Instant};
+
+use super::{Outcome, REMOVAL_BOUND, seconds};
+use crate::fleet::{Fleet, SETTLE_BOUND};
+
+pub(super) fn restarts(fleet: &mut Fleet) -> Outcome {
+    fleet.form(3)?;
+    let began = Instant::now();
+    for _ in 0..20 {
+        fleet.kill(3)?;
+        fleet.start(3)?;
+    }
+    let restarted = began.elapsed();
+    let last = Instant::now();
+    fleet.settled(SETTLE_BOUND)?;
+    Ok(format!("20 restarts within {}, all agreed {} later", seconds(restarted), seconds(last.elapsed())))
+}
+
+pub(super) fn joins_and_kills(fleet: &mut Fleet) -> Outcome {
+    fleet.form(3)?;
+    let began = Instant::now();
+    let mut slowest = Duration::ZERO;
+    // The oldest goes each time, so that in the end nobody is left of those who began.
+    for round in 1..=5 {
+        let newcomer = 3 + round;
+        fleet.start(newcomer)?;
+        let asked = Instant::now();
+        for place in fleet.places() {
+            let uid = fleet.uid(newcomer)?;
+            fleet.hear(place, SETTLE_BOUND, |heard| match heard.view() {
+                Some(view) if view.up().contains(&uid) => Ok(()),
+                _ => Err(format!("n{newcomer} is not up")),
+            })?;
+        }
+        slowest = slowest.max(asked.elapsed());
+        let victim = *fleet.places().first().ok_or("nobody is left")?;
+        let uid = fleet.uid(victim)?;
+        let killed = fleet.kill(victim)?;
+        fleet.removed(uid, &fleet.places(), killed, REMOVAL_BOUND)?;
+    }
+    let took = began.elapsed();
+    if took > Duration::from_secs(60) {
+        return Err(format!("5 joins and 5 kills took {}", seconds(took)));
+    }
+    fleet.settled(SETTLE_BOUND)?;
+    Ok(format!("5 joins, 5 kills within {}, slowest join {}", seconds(took), seconds(slowest)))
+}
+
+pub(super) fn rolling_restart(fleet: &mut Fleet) -> Outcome {
+    fleet.form(3)?;
+    let mut slowest = Duration::ZERO;
+    for place in 1..=3 {
+        let uid = fleet.uid(place)?;
+        let asked = Instant::now();
+        let status = fleet.terminate(place, Duration::from_secs(20))?;
+        if !status.success() {
+            return Err(format!("n{place} ended by {status} after SIGTERM"));
+        }
+        slowest = slowest.max(asked.elapsed());
+        fleet.removed(uid, &fleet.places(), asked, REMOVAL_BOUND)?;
+        fleet.settled(SETTLE_BOUND)?;
+        fleet.start(place)?;
+        fleet.settled(SETTLE_BOUND)?;
+    }
+    Ok(format!("slowest leave {}", seconds(slowest)))
+}

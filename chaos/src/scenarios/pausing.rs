@@ -1,0 +1,69 @@
+//! Processes and runtimes that stand still.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{Outcome, REMOVAL_BOUND, seconds};
+use crate::fleet::{Fleet, SETTLE_BOUND};
+
+/// Below the default of `max_pause`, with room for the time that the signals take.
+const SHORT: Duration = Duration::from_millis(300);
+/// Three times the longest fail-over of default settings.
+const THREE_FAILOVERS: Duration = Duration::from_millis(10_500);
+
+pub(super) fn long(fleet: &mut Fleet) -> Outcome {
+    fleet.form(5)?;
+    let victim = 5;
+    let before = fleet.uid(victim)?;
+    let others: Vec<_> = fleet.places().into_iter().filter(|place| *place != victim).collect();
+    fleet.freeze(victim)?;
+    let took = fleet.removed(before, &others, Instant::now(), REMOVAL_BOUND)?;
+    fleet.settled_at(&others, SETTLE_BOUND)?;
+    fleet.thaw(victim)?;
+    let thawed = Instant::now();
+    fleet.hear(victim, REMOVAL_BOUND, |heard| match heard.view() {
+        Some(view) if view.uid != before => Ok(()),
+        view => Err(format!("it still is {:?}", view.map(|view| (view.uid, &view.standing)))),
+    })?;
+    fleet.settled(SETTLE_BOUND)?;
+    Ok(format!("removed everywhere after {}, back after {}", seconds(took), seconds(thawed.elapsed())))
+}
+
+pub(super) fn short(fleet: &mut Fleet) -> Outcome {
+    fleet.form(3)?;
+    let began = Instant::now();
+    let mut pauses = 0;
+    for _ in 0..3 {
+        for place in fleet.places() {
+            fleet.freeze(place)?;
+            // How long it stands still is what is tested.
+            sleep(SHORT);
+            fleet.thaw(place)?;
+            pauses += 1;
+            // It catches up before the next is frozen: two at once are no majority of three.
+            fleet.status(place)?;
+            sleep(SHORT);
+        }
+    }
+    fleet.undisturbed(&fleet.places(), began)?;
+    fleet.settled(SETTLE_BOUND)?;
+    Ok(format!("{pauses} pauses of {SHORT:?}, nothing seen"))
+}
+
+pub(super) fn blocked_workers(fleet: &mut Fleet) -> Outcome {
+    fleet.form(3)?;
+    let began = Instant::now();
+    fleet.order(2, &format!("block-workers {}", THREE_FAILOVERS.as_millis()))?;
+    fleet.hear(2, Duration::from_secs(2), |heard| {
+        if heard.blocked > 0 { Ok(()) } else { Err("its workers are not blocked".to_owned()) }
+    })?;
+    let stuck = fleet.order(2, "status")?;
+    sleep(THREE_FAILOVERS.saturating_sub(Duration::from_millis(500)));
+    if fleet.is_answered(2, stuck)? {
+        return Err("the workers were not blocked".to_owned());
+    }
+    fleet.answer(2, stuck, Duration::from_secs(5))?;
+    fleet.undisturbed(&fleet.places(), began)?;
+    fleet.settled(SETTLE_BOUND)?;
+    Ok(format!("blocked for {THREE_FAILOVERS:?}, nothing seen"))
+}
