@@ -25,6 +25,7 @@ enum Command {
 }
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Network {
     /// Only scenarios whose names contain this (repeatable).
     #[arg(long)]
@@ -32,6 +33,9 @@ struct Network {
     /// Only a few, in less than a minute.
     #[arg(long)]
     quick: bool,
+    /// Keeps the logs even of those that held.
+    #[arg(long)]
+    keep: bool,
     /// Names all scenarios and plays none.
     #[arg(long)]
     list: bool,
@@ -74,6 +78,7 @@ fn options(network: Network) -> Result<Options, String> {
         logs: target.join("chaos"),
         only: network.only,
         quick: network.quick,
+        keep: network.keep,
         max_pause: network.max_pause_ms.map(Duration::from_millis),
         proxies: network.proxies,
         chaos,

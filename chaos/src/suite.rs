@@ -28,6 +28,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// Only the quick ones.
     pub quick: bool,
+    /// Logs are kept even of those that held.
+    pub keep: bool,
     /// Other than the default of the library.
     pub max_pause: Option<Duration>,
     /// Ways are cut by proxies, even if namespaces could be made.
@@ -128,12 +130,18 @@ fn play(
     let where_it_ran = ground.name();
     let mut fleet = Fleet::new(ground, plan, Some(janitor.clone()));
     let measured = (scenario.play)(&mut fleet)?;
-    let growth = fleet.aftermath()?;
+    let (formed, growth) = (fleet.formed, fleet.aftermath()?);
     drop(fleet);
-    // They are of no use any more.
-    fs::remove_dir_all(&folder).ok();
+    if !options.keep {
+        // They are of no use any more.
+        fs::remove_dir_all(&folder).ok();
+    }
     let on = if scenario.wants == Wants::Cuts { format!(", {where_it_ran}") } else { String::new() };
-    Ok(format!("{measured}; grown by {:.1} MiB{on}", mib(growth)))
+    Ok(format!(
+        "{measured}; formed within {:.1} s, grown by {:.1} MiB{on}",
+        formed.as_secs_f64(),
+        mib(growth)
+    ))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]

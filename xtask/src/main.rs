@@ -2,6 +2,7 @@
 //! that no other tool knows.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks on them")]
 
+mod chaos;
 mod msrv;
 mod sim;
 mod tidy;
@@ -17,7 +18,8 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
   verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
   tidy     the house rules alone
-  sim      the cluster simulator: `cargo xtask sim --help` says how";
+  sim      the cluster simulator: `cargo xtask sim --help` says how
+  chaos    real processes under real faults: `cargo xtask chaos network --help` says how";
 
 fn main() -> ExitCode {
     match run() {
@@ -36,6 +38,7 @@ fn run() -> Result<ExitCode> {
         ["tidy"] => tidy::run(&workspace_root()?)?,
         // What the simulator found is in its exit code.
         ["sim", ref arguments @ ..] => return sim::run(&workspace_root()?, arguments),
+        ["chaos", ref arguments @ ..] => return chaos::run(&workspace_root()?, arguments),
         _ => bail!("{USAGE}"),
     }
     Ok(ExitCode::SUCCESS)

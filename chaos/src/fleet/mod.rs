@@ -53,6 +53,8 @@ pub(crate) struct Fleet {
     starts: usize,
     orders: u64,
     janitor: Option<Rc<Janitor>>,
+    /// How long it took to form.
+    pub(crate) formed: Duration,
     /// The logs of processes that are gone, with how long they ran.
     gone: Vec<(PathBuf, Duration)>,
 }
@@ -68,6 +70,7 @@ impl Fleet {
             starts: 0,
             orders: 0,
             janitor,
+            formed: Duration::ZERO,
             gone: Vec::new(),
         }
     }
@@ -89,7 +92,8 @@ impl Fleet {
             self.listening(place)?;
         }
         self.settled(SETTLE_BOUND)?;
-        Ok(began.elapsed())
+        self.formed = began.elapsed();
+        Ok(self.formed)
     }
 
     /// Starts a node at a place, and waits until it listens.

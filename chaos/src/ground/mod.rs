@@ -93,9 +93,10 @@ impl Ground {
         }
     }
 
-    /// Nothing gets from any of these to any of those, nor back.
-    pub(crate) fn part(&mut self, these: &[usize], those: &[usize]) -> Result<(), String> {
-        for (&one, &other) in these.iter().flat_map(|one| those.iter().map(move |other| (one, other))) {
+    /// Nothing gets from one side to the other, nor back.
+    pub(crate) fn part(&mut self, one_side: &[usize], other_side: &[usize]) -> Result<(), String> {
+        for (&one, &other) in one_side.iter().flat_map(|one| other_side.iter().map(move |other| (one, other)))
+        {
             self.cut(one, other)?;
             self.cut(other, one)?;
         }

@@ -108,12 +108,12 @@ impl Shared {
     /// One who dialled the node at `to`. It fails as a connection does: by ending.
     fn connect(self: Arc<Self>, mut dialled: TcpStream, to: usize, back: SocketAddr) {
         let Some(greeting) = read_greeting(&mut dialled) else { return };
-        let dialler = {
+        let place = {
             let state = self.lock();
             let text = String::from_utf8_lossy(&greeting);
             state.places.iter().find(|(address, _)| text.contains(address.as_str())).map(|(_, place)| *place)
         };
-        let Some(from) = dialler else { return };
+        let Some(from) = place else { return };
         if !self.pass(from, to) || !self.pass(to, from) {
             return;
         }

@@ -51,7 +51,7 @@ impl Actor for Counter {
                 }
                 *expected = number + 1;
             }
-            Note::Echo(number, reply) => drop(reply.send(number)),
+            Note::Echo(number, reply) => reply.send(number),
         }
         Ok(())
     }

@@ -76,8 +76,8 @@ impl Orders {
         let began = Instant::now();
         let (mut accepted, mut failed) = (0, None);
         while accepted < count && failed.is_none() {
-            let note = Note::Add { stream, number: accepted, weight: weight.clone() };
-            match counter.tell(note).await {
+            let message = Note::Add { stream, number: accepted, weight: weight.clone() };
+            match counter.tell(message).await {
                 Ok(()) => accepted += 1,
                 Err(error) => failed = Some(error.to_string()),
             }

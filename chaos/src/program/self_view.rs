@@ -19,7 +19,7 @@ pub(super) fn view(now: &TopologySnapshot) -> View {
         uid: now.incarnation.uid.get(),
         standing: now.standing.to_string(),
         cluster: now.cluster.map(|cluster| format!("{cluster:?}")),
-        coordinator: now.coordinator.map(|uid| uid.get()),
+        coordinator: now.coordinator.map(borough::cluster::Uid::get),
         version: format!("{:?}", now.version),
         voters: now.voters.now.iter().map(|uid| uid.get()).collect(),
         is_joint: now.voters.is_joint(),
@@ -39,8 +39,8 @@ pub(super) fn counts(node: &Node) -> Counts {
     }
 }
 
-fn named(count: (impl std::fmt::Debug, u64)) -> (String, u64) {
-    (format!("{:?}", count.0), count.1)
+fn named((reason, count): (impl std::fmt::Debug + Copy, u64)) -> (String, u64) {
+    (format!("{reason:?}"), count)
 }
 
 pub(super) fn status(node: &Node, tally: &Tally) -> Status {

@@ -61,6 +61,7 @@ pub(super) const CRATES: &[CrateLayer] = &[
         must_not_use: &[],
     },
     CrateLayer { name: "borough-bench", may_use: &["borough", "borough-actor"], must_not_use: &[] },
+    CrateLayer { name: "borough-chaos", may_use: &["borough", "borough-wire"], must_not_use: &[] },
     CrateLayer { name: "xtask", may_use: &[], must_not_use: &[] },
 ];
 
@@ -70,7 +71,7 @@ pub(super) const EDGES: &[Edge] = &[
     Edge { foreign: "tokio-postgres", only_in: &["borough-postgres"] },
     Edge { foreign: "deadpool-postgres", only_in: &["borough-postgres"] },
     Edge { foreign: "tokio-rustls", only_in: &["borough-cluster"] },
-    Edge { foreign: "clap", only_in: &["borough-cli", "borough-bench"] },
+    Edge { foreign: "clap", only_in: &["borough-cli", "borough-bench", "borough-chaos"] },
     Edge { foreign: "ratatui", only_in: &["borough-cli"] },
     Edge { foreign: "anyhow", only_in: &["borough-cli", "borough-bench", "xtask"] },
 ];
