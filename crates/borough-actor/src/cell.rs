@@ -8,7 +8,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::ask::discard;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::fault::Fault;
 use crate::id::ActorId;
@@ -170,7 +169,7 @@ impl<M: Send + 'static> ActorCell<M> {
         if item.is_expendable() {
             self.record_dead_letter(reason);
             // A message is user code too as it is dropped; what it does must not end the actor's end.
-            if Fault::catch(|| discard(item)).is_err() {
+            if Fault::catch(|| item.discard()).is_err() {
                 tracing::error!(actor = %self.path(), "a message panicked as it was dropped");
             }
         }

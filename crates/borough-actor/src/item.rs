@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::ask::{AskId, StowedAskId};
+use crate::ask::{AskId, StowedAskId, discard};
 use crate::mailbox::Letter;
 use crate::watch::{Terminated, WatchId};
 
@@ -43,6 +43,17 @@ impl<M> Item<M> {
             Some(ask) => Self::Ask(message, ask.stow()),
             None => Self::Tell(message),
         }
+    }
+
+    /// Drops what no handler saw. The ask that it is learns just that; a reply that was only handed on in it does not: its own
+    /// message was handled.
+    pub(crate) fn discard(self) {
+        let is_ask = match &self {
+            Self::Tell(_) => false,
+            Self::Ask(..) => true,
+            Self::Rare(rare) => matches!(&**rare, Rare::Adapted(adapted) if adapted.ask().is_some()),
+        };
+        if is_ask { discard(self) } else { drop(self) }
     }
 
     /// The message of an item made by [`Item::new`].

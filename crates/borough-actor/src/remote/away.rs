@@ -178,15 +178,9 @@ impl<M: Message> Route<M> for RemoteRef<M> {
     }
 
     fn post(&self, message: M) {
-        if let Err(error) = self.try_tell(message) {
-            if error.is_full() {
-                super::bury(
-                    self.away.carrier.home().system(),
-                    || self.away.path(),
-                    DeadLetterReason::Overflow,
-                );
-            }
-            crate::ask::discard(error);
+        if self.try_tell(message).is_err_and(|error| error.is_full()) {
+            let system = self.away.carrier.home().system();
+            super::bury(system, || self.away.path(), DeadLetterReason::Overflow);
         }
     }
 

@@ -50,7 +50,9 @@ pub struct Arrived<'a> {
 pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {
     match actor.cell() {
         Some(cell) => Box::new(MailboxInlet { cell: cell.clone(), staged: VecDeque::new(), in_line: None }),
-        None => Box::new(RouteInlet { actor: actor.clone(), staged: VecDeque::new(), in_line: None }),
+        None => {
+            Box::new(RouteInlet { actor: actor.clone(), staged: VecDeque::new(), in_line: None, asked: None })
+        }
     }
 }
 
@@ -148,6 +150,8 @@ struct RouteInlet<M: Message> {
     actor: ActorRef<M>,
     staged: VecDeque<(M, Option<AskId>)>,
     in_line: Option<Tell<M>>,
+    /// The ask that the message in line is.
+    asked: Option<AskId>,
 }
 
 impl<M: Message> RouteInlet<M> {
@@ -180,10 +184,11 @@ impl<M: Message> Inlet for RouteInlet<M> {
                     if refused.is_full() {
                         self.bury(DeadLetterReason::Overflow);
                     }
-                    crate::ask::discard(refused);
+                    Item::new(refused.into_message(), self.asked.take()).discard();
                 }
             }
             let Some((message, ask)) = self.staged.pop_front() else { return Poll::Ready(()) };
+            self.asked = ask;
             let asked = ask.map(|id| Asked { id, timeout: Duration::ZERO });
             self.in_line = Some(self.actor.send(message, asked));
         }
@@ -202,9 +207,9 @@ impl<M: Message> Inlet for RouteInlet<M> {
 impl<M: Message> Drop for RouteInlet<M> {
     fn drop(&mut self) {
         let staged = std::mem::take(&mut self.staged);
-        for _ in 0..staged.len() {
+        for (message, ask) in staged {
             self.bury(DeadLetterReason::Unhandled);
+            Item::new(message, ask).discard();
         }
-        crate::ask::discard(staged);
     }
 }

@@ -41,6 +41,20 @@ async fn an_ask_ends_after_five_seconds_unless_told_otherwise() {
     assert!(took >= timeout && took <= timeout + LATE, "{took:?}");
 }
 
+#[tokio::test]
+async fn a_reply_that_was_handed_on_to_one_who_never_saw_it_may_have_been_handled() {
+    let system = System::new("test").unwrap();
+    let (worker, other) = (system.spawn(Worker::default), system.spawn(Worker::default));
+    let held = hold(&other).await;
+    let mut asked = Box::pin(worker.ask(|reply| Work::PassOn(Box::new(other.clone()), reply)));
+    assert!(poll_once(&mut asked).is_pending());
+    soon(worker.ask(|reply| Work::Echo(1, reply))).await.unwrap();
+    other.stop();
+    drop(held);
+    let error = soon(asked).await.unwrap_err();
+    assert!(matches!(error, AskError::NoAnswer { .. }) && error.may_have_been_handled(), "{error}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_system_may_have_a_timeout_of_its_own() {
     let timeout = Duration::from_millis(300);
