@@ -1,8 +1,8 @@
 //! The data lanes between nodes: messages and answers, and the actors' way onto them.
 //!
 //! ```text
-//! Hub         what all links of a node share; finds the link to a peer, admits a peer's lanes
-//! link.rs     one life of one peer: the `Carrier` of the actors there
+//! hub.rs      what all links of a node share; finds the link to a peer, admits a peer's lanes
+//! peer.rs     the link to one life of one peer: the `Carrier` of the actors there
 //! outbound.rs the writer of one lane       queue.rs what waits for it      unacked.rs what it may have to send again
 //! inbound.rs  the reader of one connection session.rs what has arrived     codes.rs   small numbers on the wire
 //! ```
@@ -10,40 +10,24 @@
 
 mod codes;
 mod dialler;
+mod hub;
 mod inbound;
-mod link;
 mod outbound;
+mod peer;
 mod queue;
 mod session;
 #[cfg(test)]
 mod tests;
 mod unacked;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use borough_actor::remote::{Carrier, Exports, Home, Message, actor_at};
-use borough_actor::{ActorRef, LookupError, SystemHandle};
-use borough_protocol::incarnation::{Address, Incarnation, Uid};
-use borough_wire::codec::CodecId;
-use borough_wire::limits::Limits;
-use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
+use borough_protocol::incarnation::Incarnation;
 
-pub(crate) use self::link::Link;
+pub(crate) use self::hub::Hub;
 pub(crate) use self::outbound::NoWay;
-use self::session::Session;
-use crate::door::{Connection, Guest, Lane, NotAdmitted};
-use crate::myself::Myself;
-
-/// How many removed lives are remembered; older ones are refused by their own cluster's door.
-const REMOVED_KEPT: usize = 4096;
-/// How long a node that leaves waits for what it said to arrive, and how often it looks.
-const SETTLE_TIME: Duration = Duration::from_secs(2);
-const SETTLE_LOOK: Duration = Duration::from_millis(20);
+use crate::door::{Connection, Lane};
 
 /// Makes connections to peers.
 pub(crate) trait Dialler: Send + Sync {
@@ -64,206 +48,4 @@ trait Dial: Send + Sync {
         session: u64,
     ) -> Pin<Box<dyn Future<Output = Result<Connection, NoWay>> + Send + '_>>;
     fn unacked_max(&self) -> usize;
-}
-
-/// What the links of a node share.
-pub(crate) struct Hub {
-    system: SystemHandle,
-    exports: Arc<Exports>,
-    myself: Myself,
-    runtime: Handle,
-    dialler: Arc<dyn Dialler>,
-    limits: Limits,
-    codec: CodecId,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    links: BTreeMap<Uid, Arc<Link>>,
-    sessions: BTreeMap<(Uid, Lane), Arc<Mutex<Session>>>,
-    removed: HashSet<Uid>,
-    /// In the order they were removed.
-    removals: VecDeque<Uid>,
-    /// The node itself is gone.
-    ended: bool,
-}
-
-impl Hub {
-    /// The links of the node that `myself` is; its lanes run on `runtime`.
-    pub(crate) fn new(
-        system: SystemHandle,
-        myself: Myself,
-        runtime: Handle,
-        dialler: Arc<dyn Dialler>,
-        limits: Limits,
-        codec: CodecId,
-    ) -> Arc<Self> {
-        let exports = Arc::default();
-        Arc::new(Self { system, exports, myself, runtime, dialler, limits, codec, state: Mutex::default() })
-    }
-
-    /// Which actors other nodes may reach.
-    pub(crate) fn exports(&self) -> &Arc<Exports> {
-        &self.exports
-    }
-
-    /// The link to that life.
-    pub(crate) fn link(self: &Arc<Self>, peer: &Incarnation) -> Arc<Link> {
-        let mut state = self.lock();
-        if let Some(link) = state.links.get(&peer.uid) {
-            return link.clone();
-        }
-        let link = Link::new(self, peer.clone(), &self.limits, self.codec);
-        if state.ended || state.removed.contains(&peer.uid) || peer.uid == self.myself.uid() {
-            drop(state);
-            link.close();
-        } else {
-            state.links.insert(peer.uid, link.clone());
-        }
-        link
-    }
-
-    /// The actor that a peer exposes at that path. `None`: the peer is lost.
-    pub(crate) async fn look_up<M: Message>(
-        self: &Arc<Self>,
-        peer: &Incarnation,
-        path: &str,
-    ) -> Option<Result<ActorRef<M>, LookupError>> {
-        let link = self.link(peer);
-        let wanted = std::any::type_name::<M>();
-        let found = link.look_up(path, wanted).await?;
-        let at = |path: &str| format!("{}{path}", peer.address);
-        Some(match found {
-            Ok(target) => Ok(actor_at(link, target, path)),
-            Err(LookupError::OtherMessages { takes, .. }) => {
-                Err(LookupError::OtherMessages { path: at(path), takes, wanted: wanted.into() })
-            }
-            Err(_) => Err(LookupError::NotFound { path: at(path) }),
-        })
-    }
-
-    /// The actor that is exposed here at that path.
-    pub(crate) fn look_up_here<M: Message>(&self, path: &str) -> Result<ActorRef<M>, LookupError> {
-        let number = self.exports.named(path, std::any::type_name::<M>())?;
-        self.exports.actor(number).ok_or_else(|| LookupError::NotFound { path: path.to_owned() })
-    }
-
-    /// Whether a peer may come in with one of its lanes, and how many bytes of it have arrived before.
-    pub(crate) fn admit(self: &Arc<Self>, guest: &Guest) -> Result<u64, NotAdmitted> {
-        let session = self.session(&guest.who, guest.lane)?;
-        let begun = lock(&session).begin(guest.session, self.limits.message_max);
-        begun.ok_or(NotAdmitted::TooMany)
-    }
-
-    /// It came in: reads what it has to say, on the node's runtime.
-    pub(crate) fn enter(self: &Arc<Self>, connection: Connection) {
-        let Ok(session) = self.session(&connection.peer, connection.lane) else { return };
-        let generation = lock(&session).generation();
-        let frame_max = self.limits.frame_max;
-        let Connection { peer, lane, mut stream, .. } = connection;
-        drop(self.runtime.spawn(async move {
-            if let Err(error) = stream.rehome() {
-                tracing::warn!(%peer, ?lane, %error, "a connection cannot be moved to the runtime of the node");
-                return;
-            }
-            if let Err(broken) = inbound::run(session, generation, stream, frame_max).await {
-                tracing::warn!(%peer, ?lane, %broken, "a peer broke the rules of its lane; it is disconnected");
-            }
-        }));
-    }
-
-    fn session(self: &Arc<Self>, peer: &Incarnation, lane: Lane) -> Result<Arc<Mutex<Session>>, NotAdmitted> {
-        let state = self.lock();
-        if state.ended || state.removed.contains(&peer.uid) {
-            return Err(NotAdmitted::Removed);
-        }
-        if let Some(session) = state.sessions.get(&(peer.uid, lane)) {
-            return Ok(session.clone());
-        }
-        if state.sessions.len() >= self.limits.connections_max {
-            return Err(NotAdmitted::TooMany);
-        }
-        drop(state);
-        let link = self.link(peer);
-        let mut state = self.lock();
-        let session = state.sessions.entry((peer.uid, lane));
-        Ok(session.or_insert_with(|| Arc::new(Mutex::new(Session::new(link)))).clone())
-    }
-
-    /// That life is over: nothing of it and nothing to it any more. Asks to it fail, watches on it fire.
-    pub(crate) fn close(&self, uid: Uid) {
-        let mut state = self.lock();
-        if state.removed.insert(uid) {
-            state.removals.push_back(uid);
-        }
-        if state.removals.len() > REMOVED_KEPT
-            && let Some(oldest) = state.removals.pop_front()
-        {
-            state.removed.remove(&oldest);
-        }
-        let link = state.links.remove(&uid);
-        let sessions = [Lane::Messages, Lane::Answers].map(|lane| state.sessions.remove(&(uid, lane)));
-        drop(state);
-        sessions.into_iter().flatten().for_each(|session| lock(&session).end());
-        if let Some(link) = link {
-            link.close();
-        }
-    }
-
-    /// Waits until everything that was accepted for peers has arrived, but not for long: some may be out of reach.
-    pub(crate) async fn settle(&self) {
-        let until = Instant::now() + SETTLE_TIME;
-        loop {
-            let links: Vec<_> = self.lock().links.values().cloned().collect();
-            if Instant::now() >= until || links.iter().all(|link| link.is_settled()) {
-                return;
-            }
-            sleep(SETTLE_LOOK).await;
-        }
-    }
-
-    /// This life of the node is over: every link is closed. Another life makes its own.
-    pub(crate) fn end_life(&self) {
-        let (links, sessions) = {
-            let mut state = self.lock();
-            (std::mem::take(&mut state.links), std::mem::take(&mut state.sessions))
-        };
-        sessions.into_values().for_each(|session| lock(&session).end());
-        links.into_values().for_each(|link| link.close());
-    }
-
-    /// The node is gone: as [`end_life`](Self::end_life), for good.
-    pub(crate) fn end(&self) {
-        self.lock().ended = true;
-        self.end_life();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The actors' side reaches the hub through this.
-impl Home for Hub {
-    fn system(&self) -> &SystemHandle {
-        &self.system
-    }
-
-    fn exports(&self) -> &Arc<Exports> {
-        &self.exports
-    }
-
-    fn uid(&self) -> u64 {
-        self.myself.uid().get()
-    }
-
-    fn carrier_to(self: Arc<Self>, uid: u64, address: &str) -> Arc<dyn Carrier> {
-        let uid = Uid::new(uid).unwrap_or(Uid::STORE);
-        self.link(&Incarnation { address: Address::new(address), uid })
-    }
 }

@@ -148,7 +148,9 @@ impl Queue {
         let line = mem::take(&mut state.line);
         state.turned_away.extend(line.iter().map(|in_line| in_line.ticket));
         drop(state);
-        line.into_iter().for_each(|in_line| in_line.sender.wake());
+        for in_line in line {
+            in_line.sender.wake();
+        }
         waiting.messages
     }
 
@@ -160,7 +162,9 @@ impl Queue {
         let line = mem::take(&mut state.line);
         let writer = state.writer.take();
         drop(state);
-        line.into_iter().for_each(|in_line| in_line.sender.wake());
+        for in_line in line {
+            in_line.sender.wake();
+        }
         writer.into_iter().for_each(Waker::wake);
         lost
     }

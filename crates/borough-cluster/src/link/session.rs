@@ -14,7 +14,7 @@ use borough_wire::codec::CodecId;
 use borough_wire::frame::{Assembler, Frame, FrameBuffer};
 
 use super::codes;
-use super::link::Link;
+use super::peer::Link;
 
 /// How much may wait here for actors that are full, before reading stops.
 const HELD_BYTES: usize = 1024 * 1024;
@@ -130,10 +130,10 @@ impl Desk {
             Frame::Unwatch { watch, .. } => self.link.unwatched_by_peer(watch),
             Frame::Terminated { watch, reason } => self.gone.push_back((watch, reason)),
             Frame::LookUp { request, type_name, path } => {
-                self.link.look_up_for_peer(request, type_name, path)
+                self.link.look_up_for_peer(request, type_name, path);
             }
             Frame::Found { request, outcome, target, text } => {
-                self.link.found(request, outcome, target, text)
+                self.link.found(request, outcome, target, text);
             }
             Frame::Chunk { .. } | Frame::Ack { .. } | Frame::Control { .. } => {
                 return Err(Broken(format!("a {:?} frame has no place on this lane", frame.kind())));
@@ -220,15 +220,14 @@ impl Inlets {
 
     #[cold]
     fn find(&mut self, target: u64, link: &Link) -> Option<usize> {
-        let place = match self.places.get(&target) {
-            Some(place) => *place,
-            None => {
-                let inlet = link.exports().find(target)?.inlet();
-                self.prune();
-                self.list.push(Entry { inlet, touched: false, bytes: 0 });
-                self.places.insert(target, self.list.len() - 1);
-                self.list.len() - 1
-            }
+        let place = if let Some(place) = self.places.get(&target) {
+            *place
+        } else {
+            let inlet = link.exports().find(target)?.inlet();
+            self.prune();
+            self.list.push(Entry { inlet, touched: false, bytes: 0 });
+            self.places.insert(target, self.list.len() - 1);
+            self.list.len() - 1
         };
         self.last = Some((target, place));
         Some(place)

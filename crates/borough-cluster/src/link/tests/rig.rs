@@ -126,7 +126,7 @@ impl Actor for Keeper {
             Note::Kept(reply) => reply.send(self.kept.clone()),
             Note::Loaded(reply) => reply.send(self.loaded),
             Note::PassOn(other, reply) => {
-                other.tell(Note::Kept(reply)).await.map_err(|error| Fault::new(error.to_string()))?
+                other.tell(Note::Kept(reply)).await.map_err(|error| Fault::new(error.to_string()))?;
             }
             Note::Ignore(reply) => self.ignored.push(reply),
             Note::Forget(reply) => drop(reply),
