@@ -5,7 +5,7 @@ mod agreement;
 mod process;
 mod room;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::rc::Rc;
@@ -111,8 +111,10 @@ impl Fleet {
         command.args(["--cluster", CLUSTER, "--secret", SECRET, "--id", &name(place)]);
         command.args(["--listen", &self.ground.listens(place)]);
         command.args(["--advertise", &self.ground.advertised(place)]);
-        for seed in &self.seeds {
-            command.args(["--seed", seed]);
+        // Those who live now, too: of those who began, none may be left.
+        let alive = self.nodes.keys().map(|place| self.ground.advertised(*place));
+        for seed in self.seeds.iter().cloned().chain(alive).collect::<BTreeSet<_>>() {
+            command.args(["--seed", &seed]);
         }
         if let Some(pause) = self.plan.max_pause {
             command.args(["--max-pause-ms", &pause.as_millis().to_string()]);

@@ -10,21 +10,28 @@ use crate::words::Answer;
 const STILL: Duration = Duration::from_millis(10_500);
 /// How long asks are measured.
 const MEASURED: Duration = Duration::from_secs(3);
-/// More than fits into all queues and buffers between two nodes.
-const FLOOD: u64 = 200_000;
+/// More than fits into all queues and buffers between two nodes, and takes longer than an order to stand still.
+const FLOOD: u64 = 2_000_000;
+/// So many that it ends only with the node.
+const ENDLESS: u64 = u64::MAX;
+/// The bytes of each message.
 const WEIGHT: u64 = 256;
 
 pub(super) fn blocked(fleet: &mut Fleet) -> Outcome {
     fleet.form(3)?;
     let before = asks(fleet, 1, 3)?;
     let began = Instant::now();
+    let flood = begin_flood(fleet, FLOOD)?;
     fleet.order(2, &format!("block-workers {}", STILL.as_millis()))?;
     fleet.hear(2, Duration::from_secs(2), |heard| {
         if heard.blocked > 0 { Ok(()) } else { Err("its workers are not blocked".to_owned()) }
     })?;
-    let during = flooded(fleet)?;
+    let during = asks(fleet, 1, 3)?;
+    if fleet.is_answered(1, flood)? {
+        return Err("the flood was over before it was measured".to_owned());
+    }
     // Until it is awake again, and has taken everything.
-    let flood = fleet.answer(1, during.flood, STILL + Duration::from_secs(30))?;
+    let flood = fleet.answer(1, flood, STILL + Duration::from_secs(30))?;
     fleet.undisturbed(&fleet.places(), began)?;
     let Answer::Told { accepted, failed, .. } = &flood else { return Err(format!("the flood: {flood:?}")) };
     if *accepted != FLOOD {
@@ -41,18 +48,14 @@ pub(super) fn blocked(fleet: &mut Fleet) -> Outcome {
         return Err(format!("{} came out of order", taken.out_of_order));
     }
     fleet.settled(SETTLE_BOUND)?;
-    judge(before, during.asks)
+    judge(before, during)
 }
 
 pub(super) fn frozen(fleet: &mut Fleet) -> Outcome {
     fleet.form(3)?;
     let before = asks(fleet, 1, 3)?;
     let uid = fleet.uid(2)?;
-    // Found before it is frozen: the flood has begun.
-    let flood = fleet.order(1, &format!("tell {} {} {WEIGHT}", name(2), FLOOD * 1000))?;
-    fleet.status_until(2, Duration::from_secs(5), |status| {
-        if status.received > 0 { Ok(()) } else { Err("no flood".to_owned()) }
-    })?;
+    let flood = begin_flood(fleet, ENDLESS)?;
     fleet.freeze(2)?;
     let frozen = Instant::now();
     let during = asks(fleet, 1, 3)?;
@@ -67,19 +70,13 @@ pub(super) fn frozen(fleet: &mut Fleet) -> Outcome {
     judge(before, during)
 }
 
-struct During {
-    flood: u64,
-    asks: Asks,
-}
-
-/// Floods the second node from the first, and measures asks from the first to the third meanwhile.
-fn flooded(fleet: &mut Fleet) -> Result<During, String> {
-    let flood = fleet.order(1, &format!("tell {} {FLOOD} {WEIGHT}", name(2)))?;
-    let asks = asks(fleet, 1, 3)?;
-    if fleet.is_answered(1, flood)? {
-        return Err("the flood was over before it was measured".to_owned());
-    }
-    Ok(During { flood, asks })
+/// Floods the second node from the first. It has begun to arrive: who is to stand still must have been found before.
+fn begin_flood(fleet: &mut Fleet, count: u64) -> Result<u64, String> {
+    let flood = fleet.order(1, &format!("tell {} {count} {WEIGHT}", name(2)))?;
+    fleet.status_until(2, Duration::from_secs(5), |status| {
+        if status.received > 0 { Ok(()) } else { Err("no flood".to_owned()) }
+    })?;
+    Ok(flood)
 }
 
 #[derive(Clone, Copy)]
