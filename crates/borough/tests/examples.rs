@@ -28,16 +28,39 @@ fn traffic_light_changes_its_behaviour() {
     assert_eq!(output("traffic_light"), "red green red green red green blinking blinking\n");
 }
 
+#[test]
+fn a_cluster_of_three_processes_talks_loses_one_and_leaves_in_order() {
+    let printed = output("cluster");
+    let mut lines = printed.lines();
+    let mut says = |name: &str, words: &[&str]| {
+        let found = lines.find(|line| line.contains(name) && words.iter().all(|word| line.contains(word)));
+        assert!(found.is_some(), "{name} does not say {words:?}, or not in this order:\n{printed}");
+    };
+    says("uptown", &["told", "/office three letters; it has 3"]);
+    says("uptown", &["asked", "which had", "answer: it has 0"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["the cluster can lose 1 of its 3 voters"]);
+    says("", &["kill -9 downtown"]);
+    says("uptown", &["/office is gone: Some(NodeLost)"]);
+    says("uptown", &["told it a letter: the actor's node is lost"]);
+    says("midtown", &["left, up:"]);
+    says("uptown", &["left, up:"]);
+}
+
 #[cfg(unix)]
 #[test]
-fn two_nodes_see_each_other_and_leave_in_order_when_they_are_told_to() {
+fn two_nodes_talk_to_each_other_and_leave_in_order_when_they_are_told_to() {
     let ports = [free_port(), free_port()].map(|port| port.to_string());
     let mut first = Running::start("two_nodes", &[&ports[0]]);
     first.prints(&format!("member, up: 127.0.0.1:{}", ports[0]));
     let mut second = Running::start("two_nodes", &[&ports[1], &ports[0]]);
     let both = format!("member, up: 127.0.0.1:{} 127.0.0.1:{}", ports[0], ports[1]);
     first.prints(&both);
+    first.prints(&format!("127.0.0.1:{} signs the guest book", ports[1]));
     second.prints(&both);
+    second.prints(&format!("the guest book of 127.0.0.1:{} says: 127.0.0.1:{}", ports[0], ports[1]));
     second.is_told_to_end();
     second.prints("left, up: ");
     first.prints(&format!("member, up: 127.0.0.1:{}", ports[0]));
