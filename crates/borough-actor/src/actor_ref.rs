@@ -58,8 +58,8 @@ pub(crate) struct Asked {
 impl<M: Send + 'static> ActorRef<M> {
     /// Sends a message; waits for room if the mailbox is full.
     ///
-    /// `Ok` means accepted, in order, not handled: who needs to know asks. An error gives the message
-    /// back. See [`Tell`] for what dropping the future does.
+    /// `Ok` means accepted, in order, not handled: who needs to know asks. For an actor on another node it means accepted for the way
+    /// there, not arrived. An error gives the message back. See [`Tell`] for what dropping the future does.
     ///
     /// Room is given in order of arrival, once the mailbox is half empty or its actor awaits something; until
     /// those in line are in, nobody else is.

@@ -11,7 +11,7 @@ use crate::sync::{Mutex, lock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeadLetterReason {
-    /// It was sent to an actor that had stopped; the sender got it back with an error.
+    /// It was sent to an actor that had stopped. A sender on the same node got it back with an error; one on another node does not know.
     Stopped,
     /// It was accepted, and its actor stopped before its turn came.
     Unhandled,

@@ -30,7 +30,8 @@ pub enum StopReason {
     NodeLost,
 }
 
-/// Says that an actor is gone. What it sent before it stopped has arrived before.
+/// Says that an actor is gone. What it sent before it stopped has arrived before; answers from another node may come later, and what was on its
+/// way from a node that is lost may never come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Terminated {

@@ -1,8 +1,8 @@
 //! Cluster-sharded actors for Rust: millions of stateful entities, each one actor with an id.
 //!
 //! This crate is the one name to depend on. What exists today: local actors with bounded mailboxes, supervision, asks, timers, watch,
-//! stash, an event stream and coordinated shutdown ([`System`]); and nodes that form a cluster and know who is in it
-//! ([`Node`]). Sharding is built on both next.
+//! stash, an event stream and coordinated shutdown ([`System`]); and nodes that form a cluster, know who is in it, and whose actors talk to
+//! each other by the same refs ([`Node`]). Sharding is built on both next.
 //!
 //! ```
 #![doc = include_str!("../examples/account.rs")]
@@ -20,6 +20,7 @@
 //! | ending a program in order | [`SystemHandle::shutdown`] |
 //! | being a node of a cluster | [`Node`], [`NodeBuilder`] |
 //! | who is there | [`Topology`], [`TopologySnapshot`] |
+//! | actors on other nodes | [`Node::expose`], [`Node::lookup`], [`Node::broadcast`] |
 //! | finding the others | [`Discovery`](cluster::Discovery) |
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 

@@ -20,7 +20,8 @@ pub enum AskError {
         /// The actor that was asked.
         path: String,
     },
-    /// The message was accepted, and discarded before a handler saw it: the actor stopped or its mailbox overflowed.
+    /// The message was accepted, and discarded before a handler saw it: the actor stopped, or its mailbox overflowed. So it is too if the actor lives on
+    /// another node and was gone already, or its node could not decode the message.
     #[error("{path} discarded the message before handling it")]
     Discarded {
         /// The actor that was asked.
@@ -53,7 +54,7 @@ pub enum AskError {
         /// The actors that wait for each other, beginning and ending with the one asked.
         circle: Vec<String>,
     },
-    /// The actor's node was lost before an answer came. The message may have been handled.
+    /// The actor's node was lost, or out of reach for 30 s, before an answer came. If the message had been sent, it may have been handled.
     #[error("the node of {path} was lost before it answered; the message {}", if *.sent { "may have been handled" } else { "was not sent" })]
     NodeLost {
         /// The actor that was asked.

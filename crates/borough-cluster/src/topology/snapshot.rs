@@ -40,7 +40,8 @@ pub enum Standing {
     Closing,
     /// The whole cluster was shut down; the process may stop.
     Closed,
-    /// Its life is over, its cluster goes on without it, and what lived here is dropped. It comes back by itself, under a new uid.
+    /// Its life is over and its cluster goes on without it: its refs to other nodes are lost, its own actors go on. It comes back by itself, under a
+    /// new uid.
     Returning(GaveUp),
     /// As [`Returning`](Standing::Returning), but the node was told not to come back.
     GaveUp(GaveUp),
