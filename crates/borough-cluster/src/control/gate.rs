@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use super::addresses::Addresses;
 use super::dial::Use;
 use super::inbound::Ear;
-use crate::door::{Connection, Doorman, Guest, Lane, NotAdmitted};
+use crate::door::{Admission, Connection, Doorman, Guest, Lane, NotAdmitted};
 use crate::link::Hub;
 
 /// The doorman of a node.
@@ -49,9 +49,9 @@ impl Guests {
 }
 
 impl Doorman for Gate {
-    fn admit(&self, guest: &Guest) -> Result<u64, NotAdmitted> {
+    fn admit(&self, guest: &Guest) -> Result<Admission, NotAdmitted> {
         match guest.lane {
-            Lane::Control if Use::SESSIONS.contains(&guest.session) => Ok(0),
+            Lane::Control if Use::SESSIONS.contains(&guest.session) => Ok(Admission::default()),
             Lane::Control => Err(NotAdmitted::TooMany),
             Lane::Messages | Lane::Answers => self.hub.admit(guest),
         }

@@ -79,6 +79,8 @@ impl Hands<'_> {
             Event::Closing => self.publisher.stand(Standing::Closing),
             Event::Removed(uid, why) => {
                 tracing::info!(%uid, ?why, "a member was removed");
+                // The log may need its control lane for a while; nobody needs its data lanes.
+                self.hub.close(*uid);
                 self.publisher.stir();
             }
             Event::Admitted(_) | Event::Topology | Event::Table(_) => self.publisher.stir(),

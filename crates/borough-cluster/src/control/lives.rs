@@ -89,6 +89,7 @@ impl Lives {
             known = addresses(&last);
             sleep(backoff.pause()).await;
             self.myself.begin(self.means.chance.uid());
+            self.hub.begin_life();
             // Whoever came in between spoke to the life before.
             self.guests.send_away();
             while self.words.try_recv().is_ok() {}

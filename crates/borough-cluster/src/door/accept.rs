@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::refusals::Refusal;
 use super::seat::Seated;
 use super::words::{Broken, hear, incarnation, say};
-use super::{Connection, Door, Doorman, Guest, NotAdmitted};
+use super::{Admission, Connection, Door, Doorman, Guest, NotAdmitted};
 use crate::transport::Stream;
 
 /// One who is not let in, with what is worth knowing about it.
@@ -70,7 +70,7 @@ impl Door {
             }
         };
         match self.admit(&proven, &*stream, doorman) {
-            Ok((guest, resume, seat)) => {
+            Ok((guest, Admission { resume, ticket }, seat)) => {
                 let peer = proven.accept(resume, self.limits.sizes(), &mut out);
                 say(&mut stream, &mut out).await.map_err(|error| turned_by_io(&error))?;
                 let sizes = self.limits.sizes();
@@ -79,6 +79,7 @@ impl Door {
                     lane: guest.lane,
                     session: guest.session,
                     resume,
+                    ticket,
                     frame_max: bounded(sizes.frame_max),
                     message_max: bounded(sizes.message_max),
                     codecs: peer.codecs.mask(),
@@ -116,7 +117,7 @@ impl Door {
         proven: &Proven,
         stream: &dyn Stream,
         doorman: &dyn Doorman,
-    ) -> Result<(Guest, u64, OwnedSemaphorePermit), (Turned, Words)> {
+    ) -> Result<(Guest, Admission, OwnedSemaphorePermit), (Turned, Words)> {
         let peer = proven.peer();
         let Some(who) = incarnation(&peer.address, peer.uid) else {
             let detail = "no node can be called so".to_owned();
@@ -136,7 +137,7 @@ impl Door {
         };
         let guest = Guest { who, lane: peer.lane, session: peer.session };
         match doorman.admit(&guest) {
-            Ok(resume) => Ok((guest, resume, seat)),
+            Ok(admission) => Ok((guest, admission, seat)),
             Err(NotAdmitted::Removed) => Err((Turned::new(Refusal::Removed), Reason::Removed.into())),
             Err(NotAdmitted::TooMany) => Err((Turned::new(Refusal::TooMany), Reason::TooMany.into())),
         }

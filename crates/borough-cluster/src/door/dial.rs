@@ -122,6 +122,7 @@ impl Door {
             lane: call.lane,
             session: call.session,
             resume: link.resume,
+            ticket: 0,
             frame_max: least(ours.frame_max, theirs.frame_max),
             message_max: least(ours.message_max, theirs.message_max),
             codecs: link.codecs.mask(),

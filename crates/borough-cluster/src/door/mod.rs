@@ -100,6 +100,8 @@ pub(crate) struct Connection {
     pub(crate) session: u64,
     /// How many bytes of the session have arrived before.
     pub(crate) resume: u64,
+    /// The admission of one who came in; 0 at the side that dialled.
+    pub(crate) ticket: u64,
     /// The largest frame that both take.
     pub(crate) frame_max: u32,
     /// The largest message that both take.
@@ -112,11 +114,20 @@ pub(crate) struct Connection {
 
 /// Decides who may come in, and takes those who did.
 pub(crate) trait Doorman: Send + Sync {
-    /// Whether it may come in, and how many bytes of its session have arrived here; the reason if not.
-    fn admit(&self, guest: &Guest) -> Result<u64, NotAdmitted>;
+    /// Whether it may come in; the reason if not.
+    fn admit(&self, guest: &Guest) -> Result<Admission, NotAdmitted>;
 
     /// It came in.
     fn enter(&self, connection: Connection);
+}
+
+/// What one who may come in is told, and what it is known by when it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Admission {
+    /// How many bytes of its session have arrived here.
+    pub(crate) resume: u64,
+    /// Which admission this is: much can happen before the guest enters.
+    pub(crate) ticket: u64,
 }
 
 /// Why one who proved itself may not come in.

@@ -1,6 +1,7 @@
 //! What the links of a node share: who is linked, whose lanes come in, who is gone.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use super::peer::Link;
 use super::session::Session;
 use super::{Dialler, inbound};
-use crate::door::{Connection, Guest, Lane, NotAdmitted};
+use crate::door::{Admission, Connection, Guest, Lane, NotAdmitted};
 use crate::myself::Myself;
 
 /// How many removed lives are remembered; older ones are refused by their own cluster's door.
@@ -33,6 +34,7 @@ pub(crate) struct Hub {
     pub(super) dialler: Arc<dyn Dialler>,
     limits: Limits,
     codec: CodecId,
+    last_ticket: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -43,6 +45,8 @@ struct State {
     removed: HashSet<Uid>,
     /// In the order they were removed.
     removals: VecDeque<Uid>,
+    /// One life of the node is over, and the next has not begun.
+    is_between_lives: bool,
     /// The node itself is gone.
     ended: bool,
 }
@@ -58,7 +62,17 @@ impl Hub {
         codec: CodecId,
     ) -> Arc<Self> {
         let exports = Arc::default();
-        Arc::new(Self { system, exports, myself, runtime, dialler, limits, codec, state: Mutex::default() })
+        Arc::new(Self {
+            system,
+            exports,
+            myself,
+            runtime,
+            dialler,
+            limits,
+            codec,
+            last_ticket: AtomicU64::new(0),
+            state: Mutex::default(),
+        })
     }
 
     /// Which actors other nodes may reach.
@@ -73,7 +87,8 @@ impl Hub {
             return link.clone();
         }
         let link = Link::new(self, peer.clone(), &self.limits, self.codec);
-        if state.ended || state.removed.contains(&peer.uid) || peer.uid == self.myself.uid() {
+        let is_over = state.ended || state.is_between_lives || state.removed.contains(&peer.uid);
+        if is_over || peer.uid == self.myself.uid() {
             drop(state);
             link.close();
         } else {
@@ -108,24 +123,25 @@ impl Hub {
     }
 
     /// Whether a peer may come in with one of its lanes, and how many bytes of it have arrived before.
-    pub(crate) fn admit(self: &Arc<Self>, guest: &Guest) -> Result<u64, NotAdmitted> {
+    pub(crate) fn admit(self: &Arc<Self>, guest: &Guest) -> Result<Admission, NotAdmitted> {
         let session = self.session(&guest.who, guest.lane)?;
-        let begun = lock(&session).begin(guest.session, self.limits.message_max);
-        begun.ok_or(NotAdmitted::TooMany)
+        let ticket = self.last_ticket.fetch_add(1, Ordering::Relaxed) + 1;
+        let begun = lock(&session).begin(ticket, guest.session, self.limits.message_max);
+        begun.map(|resume| Admission { resume, ticket }).ok_or(NotAdmitted::TooMany)
     }
 
     /// It came in: reads what it has to say, on the node's runtime.
     pub(crate) fn enter(self: &Arc<Self>, connection: Connection) {
-        let Ok(session) = self.session(&connection.peer, connection.lane) else { return };
-        let generation = lock(&session).generation();
+        let Connection { peer, lane, ticket, mut stream, .. } = connection;
+        // Not made anew: what was admitted may be over, and this life of the node too.
+        let Some(session) = self.lock().sessions.get(&(peer.uid, lane)).cloned() else { return };
         let frame_max = self.limits.frame_max;
-        let Connection { peer, lane, mut stream, .. } = connection;
         drop(self.runtime.spawn(async move {
             if let Err(error) = stream.rehome() {
                 tracing::warn!(%peer, ?lane, %error, "a connection cannot be moved to the runtime of the node");
                 return;
             }
-            if let Err(broken) = inbound::run(session, generation, stream, frame_max).await {
+            if let Err(broken) = inbound::run(session, ticket, stream, frame_max).await {
                 tracing::warn!(%peer, ?lane, %broken, "a peer broke the rules of its lane; it is disconnected");
             }
         }));
@@ -136,6 +152,9 @@ impl Hub {
         if state.ended || state.removed.contains(&peer.uid) {
             return Err(NotAdmitted::Removed);
         }
+        if state.is_between_lives {
+            return Err(NotAdmitted::TooMany);
+        }
         if let Some(session) = state.sessions.get(&(peer.uid, lane)) {
             return Ok(session.clone());
         }
@@ -145,6 +164,9 @@ impl Hub {
         drop(state);
         let link = self.link(peer);
         let mut state = self.lock();
+        if state.ended || state.is_between_lives || state.removed.contains(&peer.uid) {
+            return Err(NotAdmitted::TooMany);
+        }
         let session = state.sessions.entry((peer.uid, lane));
         Ok(session.or_insert_with(|| Arc::new(Mutex::new(Session::new(link)))).clone())
     }
@@ -183,10 +205,11 @@ impl Hub {
         }
     }
 
-    /// This life of the node is over: every link is closed. Another life makes its own.
+    /// This life of the node is over: every link is closed, and nobody comes in before another life begins.
     pub(crate) fn end_life(&self) {
         let (links, sessions) = {
             let mut state = self.lock();
+            state.is_between_lives = true;
             (std::mem::take(&mut state.links), std::mem::take(&mut state.sessions))
         };
         for session in sessions.into_values() {
@@ -195,6 +218,11 @@ impl Hub {
         for link in links.into_values() {
             link.close();
         }
+    }
+
+    /// Another life begins, under another uid.
+    pub(crate) fn begin_life(&self) {
+        self.lock().is_between_lives = false;
     }
 
     /// The node is gone: as [`end_life`](Self::end_life), for good.

@@ -35,14 +35,14 @@ enum Step {
 /// Reads until the connection ends; says if the peer broke a rule.
 pub(super) async fn run(
     session: Arc<Mutex<Session>>,
-    generation: u64,
+    ticket: u64,
     stream: Box<dyn Stream>,
     frame_max: usize,
 ) -> Result<(), Broken> {
     let (reader, mut writer) = split(stream);
     let mut inbound = Inbound {
         session,
-        generation,
+        ticket,
         reader,
         buffer: FrameBuffer::new(frame_max),
         acknowledged: None,
@@ -72,7 +72,7 @@ async fn acknowledge(writer: &mut WriteHalf<Box<dyn Stream>>, position: u64) -> 
 
 struct Inbound {
     session: Arc<Mutex<Session>>,
-    generation: u64,
+    ticket: u64,
     reader: ReadHalf<Box<dyn Stream>>,
     buffer: FrameBuffer,
     /// What was acknowledged last; nothing yet on this connection.
@@ -90,7 +90,7 @@ impl Inbound {
     ) -> Poll<Step> {
         let shared = self.session.clone();
         let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if session.generation() != self.generation {
+        if !session.is_of(self.ticket) {
             return Poll::Ready(Step::Superseded);
         }
         let acknowledged = *self.acknowledged.get_or_insert(session.position());

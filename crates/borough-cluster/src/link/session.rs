@@ -1,7 +1,7 @@
 //! What has arrived of a lane from a peer: it outlives the connections by which it came.
 //!
 //! Promise: each byte of a session is taken once, in order. A new connection of the session ends the one before: whoever holds the
-//! [`Session`]'s lock with the present generation is the only reader.
+//! [`Session`]'s lock with the last admission's ticket is the only reader.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub(super) struct Session {
     position: u64,
     /// Bytes of a message that comes in parts and is not whole yet.
     parts: u64,
-    /// Counts the connections: only the reader of the last one may go on.
-    generation: u64,
+    /// Which admission was the last: only its reader may go on.
+    ticket: u64,
     assembler: Assembler,
     desk: Desk,
 }
@@ -54,11 +54,11 @@ impl Session {
     pub(super) fn new(link: Arc<Link>) -> Self {
         let carrier: Arc<dyn Carrier> = link.clone();
         let desk = Desk { link, carrier, inlets: Inlets::default(), gone: VecDeque::new() };
-        Self { number: 0, position: 0, parts: 0, generation: 0, assembler: Assembler::new(0), desk }
+        Self { number: 0, position: 0, parts: 0, ticket: 0, assembler: Assembler::new(0), desk }
     }
 
-    /// A connection of session `number` begins: gives what has arrived of it, `None` if it is an older one.
-    pub(super) fn begin(&mut self, number: u64, message_max: usize) -> Option<u64> {
+    /// A connection of session `number` is admitted: gives what has arrived of it, `None` if it is an older one.
+    pub(super) fn begin(&mut self, ticket: u64, number: u64, message_max: usize) -> Option<u64> {
         if number < self.number {
             return None;
         }
@@ -66,7 +66,7 @@ impl Session {
             self.number = number;
             self.position = 0;
         }
-        self.generation += 1;
+        self.ticket = ticket;
         self.parts = 0;
         self.assembler = Assembler::new(message_max);
         Some(self.position)
@@ -74,7 +74,7 @@ impl Session {
 
     /// No connection of it is read any more.
     pub(super) fn end(&mut self) {
-        self.generation += 1;
+        self.ticket = 0;
         self.number = u64::MAX;
     }
 
@@ -83,9 +83,9 @@ impl Session {
         self.position
     }
 
-    /// Which connection is the last one.
-    pub(super) fn generation(&self) -> u64 {
-        self.generation
+    /// Whether that admission was the last.
+    pub(super) fn is_of(&self, ticket: u64) -> bool {
+        self.ticket == ticket
     }
 
     /// Takes every whole frame that is in the buffer. What was acted upon is counted, also if a later frame breaks a rule: it must

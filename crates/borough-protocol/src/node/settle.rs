@@ -207,14 +207,16 @@ impl Participant {
         self.published = standing;
     }
 
-    /// Links of the removed are closed, once the log does without them.
+    /// Links of the removed are closed, once the log does without them. Who does not vote by the table has no log to care for,
+    /// and its own list of voters may be old.
     fn close_links(&mut self, effects: &mut Effects<Effect>) {
         if self.to_close.is_empty() {
             return;
         }
+        let has_a_vote = self.table.voters().names(self.uid());
         let voters = self.log.voters();
         self.to_close.retain(|uid| {
-            let needed = voters.names(*uid);
+            let needed = has_a_vote && voters.names(*uid);
             if !needed {
                 effects.push(Effect::Close(*uid));
             }

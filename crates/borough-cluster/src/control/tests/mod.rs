@@ -30,6 +30,7 @@ fn connection(peer: u64, stream: Box<dyn Stream>) -> Connection {
         lane: Lane::Control,
         session: 0,
         resume: 0,
+        ticket: 0,
         frame_max: 256 * 1024,
         message_max: 8 * 1024 * 1024,
         codecs: 1,

@@ -65,8 +65,8 @@ pub(super) struct Porter {
 }
 
 impl Doorman for Porter {
-    fn admit(&self, _guest: &Guest) -> Result<u64, NotAdmitted> {
-        self.resume
+    fn admit(&self, _guest: &Guest) -> Result<Admission, NotAdmitted> {
+        self.resume.map(|resume| Admission { resume, ticket: 0 })
     }
 
     fn enter(&self, connection: Connection) {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use borough_actor::{AskError, DeadLetterReason, TellError, TryTellError, Unsendable};
+use borough_protocol::incarnation::Uid;
 use borough_wire::limits::Limits;
 
 use super::rig::{Note, place, place_with, soon};
@@ -149,6 +150,23 @@ async fn another_life_at_the_same_address_gets_nothing_meant_for_the_one_before(
     let found = here.keeper_of(&again).await;
     soon(found.tell(Note::Keep(2))).await.unwrap();
     assert_eq!(soon(found.ask(Note::Kept)).await.unwrap(), [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn between_two_lives_of_a_node_nobody_comes_in_and_the_next_gets_nothing_of_the_one_before() {
+    let network = MemoryNetwork::new(10);
+    let (here, there) = (place(&network, 1).await, place(&network, 2).await);
+    let keeper_there = there.keeper();
+    let keeper = here.keeper_of(&there).await;
+    soon(keeper.ask(Note::Kept)).await.unwrap();
+    there.hub.end_life();
+    soon(keeper.tell(Note::Keep(1))).await.unwrap();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    there.myself.begin(Uid::new(1002).unwrap());
+    there.hub.begin_life();
+    let failed = soon(keeper.ask(Note::Kept)).await.unwrap_err();
+    assert!(matches!(failed, AskError::NodeLost { .. }), "{failed}");
+    assert_eq!(soon(keeper_there.ask(Note::Kept)).await.unwrap(), [0; 0]);
 }
 
 #[tokio::test(start_paused = true)]

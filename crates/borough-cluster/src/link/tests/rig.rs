@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::chance::Chance;
-use crate::door::{Connection, Door, Doorman, Guest, NotAdmitted};
+use crate::door::{Admission, Connection, Door, Doorman, Guest, NotAdmitted};
 use crate::link::Hub;
 use crate::myself::Myself;
 use crate::transport::Transport;
@@ -25,6 +25,7 @@ pub(super) struct Place {
     pub(super) system: System,
     pub(super) hub: Arc<Hub>,
     pub(super) me: Incarnation,
+    pub(super) myself: Myself,
     listening: JoinHandle<()>,
 }
 
@@ -46,7 +47,7 @@ impl Drop for Place {
 struct Porter(Arc<Hub>);
 
 impl Doorman for Porter {
-    fn admit(&self, guest: &Guest) -> Result<u64, NotAdmitted> {
+    fn admit(&self, guest: &Guest) -> Result<Admission, NotAdmitted> {
         self.0.admit(guest)
     }
 
@@ -68,10 +69,11 @@ pub(super) async fn place_with(network: &MemoryNetwork, number: u64, limits: Lim
     let door =
         Arc::new(Door::new(transport.clone(), None, "test".into(), myself.clone(), limits.clone(), chance));
     let system = System::new("test").unwrap();
-    let hub = Hub::new(system.handle(), myself, Handle::current(), door.clone(), limits, CodecId::Postcard);
+    let hub =
+        Hub::new(system.handle(), myself.clone(), Handle::current(), door.clone(), limits, CodecId::Postcard);
     let listener = transport.bind(&address).await.unwrap();
     let listening = tokio::spawn(door.listen(listener, Arc::new(Porter(hub.clone()))));
-    Place { system, hub, me, listening }
+    Place { system, hub, me, myself, listening }
 }
 
 impl Place {
