@@ -110,20 +110,16 @@ impl Exports {
         Ok(())
     }
 
-    /// The number of the actor exposed at that path, if it takes messages of that type.
-    pub fn named(&self, path: &str, wanted: &str) -> Result<u64, LookupError> {
+    /// The number of the actor exposed at that path, if the type of its messages is the wanted one.
+    pub fn named(&self, path: &str, is_wanted: impl FnOnce(&str) -> bool) -> Result<u64, LookupError> {
         let table = lock(&self.table);
         let not_found = || LookupError::NotFound { path: path.to_owned() };
         let number = *table.names.get(path).ok_or_else(not_found)?;
         let takes = table.actors.get(&number).ok_or_else(not_found)?.message_type();
-        if takes == wanted {
+        if is_wanted(takes) {
             return Ok(number);
         }
-        Err(LookupError::OtherMessages {
-            path: path.to_owned(),
-            takes: takes.into(),
-            wanted: wanted.to_owned().into(),
-        })
+        Err(LookupError::OtherMessages { path: path.to_owned(), takes: takes.into(), wanted: "".into() })
     }
 
     /// The actor of that number.

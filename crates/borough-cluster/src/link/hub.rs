@@ -106,19 +106,15 @@ impl Hub {
         let link = self.link(peer);
         let wanted = std::any::type_name::<M>();
         let found = link.look_up(path, wanted).await?;
-        let at = |path: &str| format!("{}{path}", peer.address);
-        Some(match found {
-            Ok(target) => Ok(actor_at(link, target, path)),
-            Err(LookupError::OtherMessages { takes, .. }) => {
-                Err(LookupError::OtherMessages { path: at(path), takes, wanted: wanted.into() })
-            }
-            Err(_) => Err(LookupError::NotFound { path: at(path) }),
-        })
+        let at = format!("{}{path}", peer.address);
+        Some(found.map(|target| actor_at(link, target, path)).map_err(|error| named(error, &at, wanted)))
     }
 
     /// The actor that is exposed here at that path.
     pub(crate) fn look_up_here<M: Message>(&self, path: &str) -> Result<ActorRef<M>, LookupError> {
-        let number = self.exports.named(path, std::any::type_name::<M>())?;
+        let wanted = std::any::type_name::<M>();
+        let number =
+            self.exports.named(path, |takes| takes == wanted).map_err(|error| named(error, path, wanted))?;
         self.exports.actor(number).ok_or_else(|| LookupError::NotFound { path: path.to_owned() })
     }
 
@@ -233,6 +229,17 @@ impl Hub {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The error of a lookup, with what was looked up.
+fn named(error: LookupError, path: &str, wanted: &'static str) -> LookupError {
+    let path = path.to_owned();
+    match error {
+        LookupError::OtherMessages { takes, .. } => {
+            LookupError::OtherMessages { path, takes, wanted: wanted.into() }
+        }
+        _ => LookupError::NotFound { path },
     }
 }
 

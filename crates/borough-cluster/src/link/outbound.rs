@@ -57,8 +57,8 @@ pub(super) struct Outbound {
 pub(super) trait Owner: Send + Sync {
     /// That life of the peer is over.
     fn peer_is_gone(&self);
-    /// The peer could not be reached for too long; so many messages are lost.
-    fn given_up(&self, messages: usize);
+    /// The peer could not be reached by this lane for too long; so many messages or answers are lost.
+    fn given_up(&self, lane: Lane, lost: usize);
     /// A connection was made: what the peer takes.
     fn connected(&self, connection: &Connection);
 }
@@ -112,7 +112,7 @@ impl Outbound {
         }
         let lost = writer.unacked.clear();
         if let Some(owner) = owner.upgrade() {
-            owner.given_up(lost);
+            owner.given_up(self.lane, lost);
         }
     }
 }
@@ -166,7 +166,7 @@ impl Writer {
         self.note_unacked();
         self.session += 1;
         if let Some(owner) = owner.upgrade() {
-            owner.given_up(lost);
+            owner.given_up(self.lane.lane, lost);
         }
     }
 

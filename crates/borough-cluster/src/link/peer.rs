@@ -1,6 +1,6 @@
 //! The way to one life of one peer: two lanes, what is watched by them, and what is looked up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use borough_actor::{DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
 use borough_wire::codec::{CodecId, Codecs};
 use borough_wire::frame::{Frame, put_answer, put_ask, put_chunks, put_tell};
-use borough_wire::limits::{ANSWERS_MAX, Limits, Sizes};
+use borough_wire::limits::{ANSWERS_MAX, Limits, PATH_MAX, Sizes, TEXT_MAX};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -55,7 +55,13 @@ struct Watches {
     ours: BTreeMap<u64, Ours>,
     /// Actors here that are watched from there: the peer's watch, its target, and the watch here.
     theirs: BTreeMap<u64, (u64, u64)>,
+    /// What the peer was told of them, and may not have heard: said again if the lane is given up.
+    told: VecDeque<(u64, u8)>,
 }
+
+/// How many words about actors that are gone are kept until they have arrived. Beyond it the oldest are as good as heard: they
+/// were said long before the lane broke.
+const TOLD_KEPT: usize = 4096;
 
 struct Ours {
     target: u64,
@@ -121,15 +127,21 @@ impl Link {
     /// Says something that does not wait for room, on the lane of messages.
     fn post(&self, frame: Frame<'_>) {
         let put = |out: &mut Vec<u8>| put_own(out, frame);
-        if self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, put) == Err(Refused::Full) {
+        if self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, 0, put) == Err(Refused::Full) {
             tracing::warn!(peer = %self.peer, "a peer reads nothing; what it should know is dropped");
         }
     }
 
-    /// Says something on the lane of answers.
+    /// Says something on the lane of answers. What a peer that reads none leaves no room for is lost, and counted.
     fn post_answer(&self, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Unsent> {
-        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, put);
-        pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
+        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, 1, put);
+        pushed.map_err(|refused| match refused {
+            Refused::Full => {
+                remote::bury(self.system(), || self.peer.to_string(), DeadLetterReason::Overflow);
+                Unsent::Full
+            }
+            Refused::Closed => Unsent::Lost,
+        })
     }
 
     /// Asks for the actor that is exposed at that path.
@@ -141,16 +153,19 @@ impl Link {
         if self.is_lost() {
             return None;
         }
-        self.post(Frame::LookUp { request, type_name, path });
+        if path.len() > PATH_MAX {
+            return Some(Err(LookupError::NotFound { path: path.to_owned() }));
+        }
+        self.post(Frame::LookUp { request, type_name: shortened(type_name), path });
         found.await.ok()
     }
 
     /// The peer asks for an actor that is exposed here.
     pub(super) fn look_up_for_peer(&self, request: u64, type_name: &str, path: &str) {
-        let found = self.exports().named(path, type_name);
+        let found = self.exports().named(path, |takes| shortened(takes) == type_name);
         let (outcome, target, text) = match &found {
             Ok(target) => (codes::FOUND, *target, ""),
-            Err(LookupError::OtherMessages { takes, .. }) => (codes::OTHER_MESSAGES, 0, &**takes),
+            Err(LookupError::OtherMessages { takes, .. }) => (codes::OTHER_MESSAGES, 0, shortened(takes)),
             Err(_) => (codes::NOT_FOUND, 0, ""),
         };
         // A peer that reads no answers will time out by itself.
@@ -174,21 +189,38 @@ impl Link {
 
     /// The peer watches an actor here.
     pub(super) fn watched_by_peer(&self, target: u64, watch: u64) {
-        let Some(export) = self.exports().find(target) else {
-            return self.post(Frame::Terminated { watch, reason: codes::of_stop_reason(None) });
-        };
+        let Some(export) = self.exports().find(target) else { return self.tell_gone(watch, None) };
         let me = self.me.clone();
-        // Noted first: the actor may be gone at once.
-        self.watches().theirs.insert(watch, (target, 0));
+        // Noted first: the actor may be gone at once. Said twice it is one watch.
+        if self.watches().theirs.insert(watch, (target, 0)).is_some() {
+            return;
+        }
         let here = export.watch(Box::new(move |gone| {
             let Some(link) = me.upgrade() else { return };
-            if link.watches().theirs.remove(&watch).is_some() {
-                link.post(Frame::Terminated { watch, reason: codes::of_stop_reason(gone.reason) });
+            // A lock that lasts no longer than the look.
+            let was_watched = link.watches().theirs.remove(&watch).is_some();
+            if was_watched {
+                link.tell_gone(watch, gone.reason);
             }
         }));
         if let Some(kept) = self.watches().theirs.get_mut(&watch) {
             kept.1 = here;
         }
+    }
+
+    /// Tells the peer that an actor it watches is gone.
+    fn tell_gone(&self, watch: u64, reason: Option<StopReason>) {
+        let reason = codes::of_stop_reason(reason);
+        let mut watches = self.watches();
+        if self.messages.is_settled() || watches.told.len() >= TOLD_KEPT {
+            // Everything has arrived; or the oldest has, long ago.
+            let keep = if self.messages.is_settled() { 0 } else { TOLD_KEPT - 1 };
+            let heard = watches.told.len().saturating_sub(keep);
+            watches.told.drain(..heard);
+        }
+        watches.told.push_back((watch, reason));
+        drop(watches);
+        self.post(Frame::Terminated { watch, reason });
     }
 
     pub(super) fn unwatched_by_peer(&self, watch: u64) {
@@ -218,8 +250,7 @@ impl Link {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        let waited = self.messages.close();
-        self.answers.close();
+        let waited = self.messages.close() + self.answers.close();
         self.bury(waited);
         remote::carrier_lost(self.system(), self.number);
         self.lookups().clear();
@@ -285,6 +316,12 @@ fn put_own(out: &mut Vec<u8>, frame: Frame<'_>) {
     if let Err(error) = frame.put(out) {
         tracing::error!(%error, "a frame of our own cannot be written");
     }
+}
+
+/// A type's name as it travels: names of deeply nested types are cut off.
+fn shortened(type_name: &str) -> &str {
+    let fits = (0..=type_name.len().min(TEXT_MAX)).rev().find(|end| type_name.is_char_boundary(*end));
+    &type_name[..fits.unwrap_or(0)]
 }
 
 fn milliseconds(left: Duration) -> u32 {
@@ -398,20 +435,26 @@ impl Owner for Link {
         self.close();
     }
 
-    fn given_up(&self, messages: usize) {
-        if messages == 0 && self.is_lost() {
-            return;
-        }
-        self.bury(messages);
-        tracing::warn!(peer = %self.peer, messages, "a peer cannot be reached; what was on its way is lost");
-        remote::carrier_lost(self.system(), self.number);
+    fn given_up(&self, lane: Lane, lost: usize) {
+        self.bury(lost);
         if self.is_lost() {
             return;
         }
-        // The peer may have forgotten what is watched: it is told again in the session to come.
-        let watched: Vec<_> = self.watches().ours.iter().map(|(watch, ours)| (ours.target, *watch)).collect();
+        tracing::warn!(peer = %self.peer, ?lane, lost, "a peer cannot be reached; what was on its way is lost");
+        if lane == Lane::Answers {
+            return;
+        }
+        remote::carrier_lost(self.system(), self.number);
+        // What is watched, and what was said of those that are gone, is said again in the session to come.
+        let watches = self.watches();
+        let watched: Vec<_> = watches.ours.iter().map(|(watch, ours)| (ours.target, *watch)).collect();
+        let told: Vec<_> = watches.told.iter().copied().collect();
+        drop(watches);
         for (target, watch) in watched {
             self.post(Frame::Watch { target, watch });
+        }
+        for (watch, reason) in told {
+            self.post(Frame::Terminated { watch, reason });
         }
     }
 

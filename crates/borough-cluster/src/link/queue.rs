@@ -41,7 +41,7 @@ struct State {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
-    /// How many messages to actors are among them.
+    /// How many messages and answers are among them.
     pub(super) messages: usize,
 }
 
@@ -78,8 +78,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Has `put` append a frame that is no message to an actor and cannot wait, up to `most` bytes.
-    pub(super) fn push_beyond(&self, most: usize, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+    /// Has `put` append a frame that cannot wait, up to `most` bytes. `counts` is 1 if its loss is to be counted.
+    pub(super) fn push_beyond(
+        &self,
+        most: usize,
+        counts: usize,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Refused> {
         let state = self.lock();
         if state.closed {
             return Err(Refused::Closed);
@@ -87,7 +92,7 @@ impl Queue {
         if state.waiting.bytes.len() >= most {
             return Err(Refused::Full);
         }
-        Self::append(state, 0, put);
+        Self::append(state, counts, put);
         Ok(())
     }
 

@@ -129,6 +129,42 @@ async fn an_actor_there_is_watched_until_it_stops() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_an_actor_is_gone_is_said_again_after_a_lane_was_given_up() {
+    let network = MemoryNetwork::new(22);
+    let (a, b) = (place(&network, 1).await, place(&network, 2).await);
+    let (watcher, subject) = (a.keeper(), b.keeper());
+    let of_b = a.keeper_of(&b).await;
+    soon(watcher.tell(Note::Watch(of_b.clone()))).await.unwrap();
+    soon(watcher.ask(Note::Kept)).await.unwrap();
+    soon(of_b.ask(Note::Kept)).await.unwrap();
+    network.cut(&b.me.address, &a.me.address);
+    subject.stop();
+    let told = tokio::spawn(async move { watcher.ask(Note::Gone).timeout(Duration::from_secs(600)).await });
+    for _ in 0..120 {
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(!told.is_finished(), "nothing comes through");
+    }
+    network.heal_all();
+    let gone = soon(told).await.unwrap().unwrap();
+    assert_eq!(gone.as_deref(), Some("node-2:1/keeper Some(Requested)"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_with_an_endless_name_is_looked_up_like_any_other() {
+    type Nested = Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<Note>>>>>>>>>>>>>>>>;
+    type Long = (Nested, Nested, Nested, Nested);
+    assert!(std::any::type_name::<Long>().len() > 512);
+    let network = MemoryNetwork::new(23);
+    let (a, b) = (place(&network, 1).await, place(&network, 2).await);
+    b.keeper();
+    let other = soon(a.hub.look_up::<Long>(&b.me, "/keeper")).await.unwrap().unwrap_err();
+    assert!(matches!(other, LookupError::OtherMessages { .. }), "{other}");
+    let path = "x".repeat(2000);
+    let not_found = soon(a.hub.look_up::<Note>(&b.me, &path)).await.unwrap().unwrap_err();
+    assert!(matches!(not_found, LookupError::NotFound { .. }), "{not_found}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_actor_on_a_node_that_is_lost_is_gone() {
     let network = MemoryNetwork::new(18);
     let (a, b) = (place(&network, 1).await, place(&network, 2).await);
