@@ -29,7 +29,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::discovery::Discovery;
 use crate::door::Door;
-use crate::link::Hub;
+use crate::link::{Hub, Members};
 use crate::myself::Myself;
 use crate::node::StartError;
 use crate::security::check_advertised;
@@ -198,18 +198,20 @@ async fn run(
         setup.chance.clone(),
     );
     let door = Arc::new(door);
+    let publisher = Publisher::new(node_id.clone(), myself.incarnation());
+    let topology = publisher.topology(setup.runtime.clone());
+    let members = members_by(topology.clone());
     let hub =
-        Hub::new(setup.system, myself.clone(), setup.runtime.clone(), door.clone(), limits, setup.codec);
+        Hub::new(setup.system, myself.clone(), setup.runtime, door.clone(), limits, setup.codec, members);
     let guests = Arc::new(Guests::default());
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
-    let publisher = Publisher::new(node_id.clone(), myself.incarnation());
     let is_leaving = Arc::new(AtomicBool::new(false));
     let parts = Parts {
         commands: send_command,
         is_leaving: is_leaving.clone(),
-        topology: publisher.topology(setup.runtime),
+        topology,
         myself: myself.clone(),
         node_id: node_id.clone(),
         door: door.clone(),
@@ -258,6 +260,11 @@ async fn run(
     drop(closing);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// Who is a member, as that topology shows it.
+fn members_by(topology: Topology) -> Members {
+    Box::new(move |uid| topology.current().member(uid).is_some())
 }
 
 /// Listens; gives also what others are to dial.

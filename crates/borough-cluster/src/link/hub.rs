@@ -25,6 +25,9 @@ const REMOVED_KEPT: usize = 4096;
 const SETTLE_TIME: Duration = Duration::from_secs(2);
 const SETTLE_LOOK: Duration = Duration::from_millis(20);
 
+/// Says whether that life is a member of the cluster, as far as this node knows.
+pub(crate) type Members = Box<dyn Fn(Uid) -> bool + Send + Sync>;
+
 /// What the links of a node share.
 pub(crate) struct Hub {
     pub(super) system: SystemHandle,
@@ -34,6 +37,7 @@ pub(crate) struct Hub {
     pub(super) dialler: Arc<dyn Dialler>,
     limits: Limits,
     codec: CodecId,
+    members: Members,
     last_ticket: AtomicU64,
     state: Mutex<State>,
 }
@@ -60,6 +64,7 @@ impl Hub {
         dialler: Arc<dyn Dialler>,
         limits: Limits,
         codec: CodecId,
+        members: Members,
     ) -> Arc<Self> {
         let exports = Arc::default();
         Arc::new(Self {
@@ -70,9 +75,14 @@ impl Hub {
             dialler,
             limits,
             codec,
+            members,
             last_ticket: AtomicU64::new(0),
             state: Mutex::default(),
         })
+    }
+
+    pub(super) fn is_member(&self, uid: Uid) -> bool {
+        (self.members)(uid)
     }
 
     /// Which actors other nodes may reach.

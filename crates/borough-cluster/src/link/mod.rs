@@ -25,7 +25,7 @@ use std::pin::Pin;
 
 use borough_protocol::incarnation::Incarnation;
 
-pub(crate) use self::hub::Hub;
+pub(crate) use self::hub::{Hub, Members};
 pub(crate) use self::outbound::NoWay;
 use crate::door::{Connection, Lane};
 

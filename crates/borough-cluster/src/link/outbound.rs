@@ -11,6 +11,9 @@
 //! any --the peer's life is over, or ours--> Closed
 //! ```
 //!
+//! A lane whose owner waits for word of the peer is connected again when its connection breaks, although nothing waits: only so is it
+//! noticed that that life is over.
+//!
 //! Promise: what was accepted arrives in order and once, as long as both lives last and the peer can be reached within
 //! [`PATIENCE`]; otherwise it is lost and counted, and nothing after it arrives before it.
 
@@ -59,6 +62,8 @@ pub(super) trait Owner: Send + Sync {
     fn peer_is_gone(&self);
     /// The peer could not be reached by this lane for too long; so many messages or answers are lost.
     fn given_up(&self, lane: Lane, lost: usize);
+    /// Whether word of the peer is waited for, although nothing may be left to say to it.
+    fn expects(&self) -> bool;
     /// A connection was made: what the peer takes.
     fn connected(&self, connection: &Connection);
 }
@@ -127,8 +132,10 @@ struct Writer {
 impl Writer {
     async fn run<O: Owner>(&mut self, owner_of: &Weak<O>) {
         let mut failing = Failing::default();
+        let mut was_connected = false;
         while !self.lane.is_closed.load(Ordering::Acquire) {
-            if self.unacked.bytes() == 0 && !self.something_waits().await {
+            let expects = was_connected && owner_of.upgrade().is_some_and(|owner| owner.expects());
+            if self.unacked.bytes() == 0 && !expects && !self.something_waits().await {
                 return;
             }
             match self.connect().await {
@@ -136,6 +143,7 @@ impl Writer {
                     let Some(owner) = owner_of.upgrade() else { return };
                     owner.connected(&connection);
                     drop(owner);
+                    was_connected = true;
                     match self.write(connection).await {
                         Ended::SessionLost => self.give_up(owner_of),
                         Ended::Broken { progress: true } => failing = Failing::default(),

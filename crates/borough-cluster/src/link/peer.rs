@@ -435,10 +435,19 @@ impl Owner for Link {
         self.close();
     }
 
+    fn expects(&self) -> bool {
+        !self.watches().ours.is_empty()
+    }
+
     fn given_up(&self, lane: Lane, lost: usize) {
         self.bury(lost);
         if self.is_lost() {
             return;
+        }
+        if !self.hub.is_member(self.peer.uid) {
+            // Nobody will ever say that it was removed.
+            tracing::warn!(peer = %self.peer, lost, "one that is no member cannot be reached; it counts as gone");
+            return self.peer_is_gone();
         }
         tracing::warn!(peer = %self.peer, ?lane, lost, "a peer cannot be reached; what was on its way is lost");
         if lane == Lane::Answers {
@@ -447,10 +456,10 @@ impl Owner for Link {
         remote::carrier_lost(self.system(), self.number);
         // What is watched, and what was said of those that are gone, is said again in the session to come.
         let watches = self.watches();
-        let watched: Vec<_> = watches.ours.iter().map(|(watch, ours)| (ours.target, *watch)).collect();
+        let subjects: Vec<_> = watches.ours.iter().map(|(watch, ours)| (ours.target, *watch)).collect();
         let told: Vec<_> = watches.told.iter().copied().collect();
         drop(watches);
-        for (target, watch) in watched {
+        for (target, watch) in subjects {
             self.post(Frame::Watch { target, watch });
         }
         for (watch, reason) in told {

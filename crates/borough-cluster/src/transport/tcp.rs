@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use borough_protocol::incarnation::Address;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 
 use super::{Boxed, Listener, Stream, Transport};
 
@@ -21,7 +21,7 @@ impl Transport for TcpTransport {
     fn bind(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Listener>>> {
         let address = address.clone();
         Box::pin(async move {
-            match TcpListener::bind(address.as_str()).await {
+            match listen(address.as_str()).await {
                 Ok(listener) => Ok(Box::new(TcpDoor { listener }) as Box<dyn Listener>),
                 Err(error) => Err(about("cannot listen at", &address, &error)),
             }
@@ -41,6 +41,28 @@ impl Transport for TcpTransport {
     fn secure(&self, stream: Box<dyn Stream>) -> Boxed<'_, io::Result<Box<dyn Stream>>> {
         Box::pin(async move { Ok(stream) })
     }
+}
+
+/// How many may wait to be accepted; the system may allow fewer. With the usual 128 a burst makes others wait a second, which is
+/// when they try again.
+const BACKLOG: u32 = 4096;
+
+/// Listens at the first of the addresses of that name that can be had.
+async fn listen(address: &str) -> io::Result<TcpListener> {
+    let mut failed = None;
+    for address in lookup_host(address).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let listening = socket.and_then(|socket| {
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        });
+        match listening {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the name has no address")))
 }
 
 fn about(what: &str, address: &Address, error: &io::Error) -> io::Error {

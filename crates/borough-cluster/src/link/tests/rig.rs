@@ -69,8 +69,15 @@ pub(super) async fn place_with(network: &MemoryNetwork, number: u64, limits: Lim
     let door =
         Arc::new(Door::new(transport.clone(), None, "test".into(), myself.clone(), limits.clone(), chance));
     let system = System::new("test").unwrap();
-    let hub =
-        Hub::new(system.handle(), myself.clone(), Handle::current(), door.clone(), limits, CodecId::Postcard);
+    let hub = Hub::new(
+        system.handle(),
+        myself.clone(),
+        Handle::current(),
+        door.clone(),
+        limits,
+        CodecId::Postcard,
+        Box::new(|uid| uid.get() < 1000),
+    );
     let listener = transport.bind(&address).await.unwrap();
     let listening = tokio::spawn(door.listen(listener, Arc::new(Porter(hub.clone()))));
     Place { system, hub, me, myself, listening }

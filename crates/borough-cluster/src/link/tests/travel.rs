@@ -7,7 +7,9 @@ use std::time::Duration;
 use borough_actor::{
     Actor, ActorRef, AskError, Context, DeadLetterReason, Fault, LookupError, Reply, StopReason,
 };
+use borough_protocol::incarnation::Uid;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::rig::{Note, Place, place, soon};
 use crate::transport::memory::MemoryNetwork;
@@ -147,6 +149,37 @@ async fn that_an_actor_is_gone_is_said_again_after_a_lane_was_given_up() {
     network.heal_all();
     let gone = soon(told).await.unwrap().unwrap();
     assert_eq!(gone.as_deref(), Some("node-2:1/keeper Some(Requested)"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_actor_of_a_life_that_ended_unnoticed_is_gone() {
+    let network = MemoryNetwork::new(24);
+    let (a, b) = (place(&network, 1).await, place(&network, 2).await);
+    b.keeper();
+    let of_b = a.keeper_of(&b).await;
+    let stopped = of_b.stopped();
+    soon(of_b.ask(Note::Kept)).await.unwrap();
+    // Everything is acknowledged; nothing is left to say when the connection breaks.
+    tokio::time::advance(Duration::from_secs(5)).await;
+    b.hub.end_life();
+    b.myself.begin(Uid::new(3002).unwrap());
+    b.hub.begin_life();
+    assert_eq!(soon(stopped).await.reason, Some(StopReason::NodeLost));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_no_member_and_cannot_be_reached_counts_as_gone() {
+    let network = MemoryNetwork::new(25);
+    let (a, b) = (place(&network, 1).await, place(&network, 2005).await);
+    b.keeper();
+    let of_b = a.keeper_of(&b).await;
+    let stopped = of_b.stopped();
+    soon(of_b.ask(Note::Kept)).await.unwrap();
+    network.refuse(&a.me.address, &b.me.address);
+    network.reset(&a.me.address, &b.me.address);
+    let stopped = timeout(Duration::from_secs(120), stopped).await.unwrap();
+    assert_eq!(stopped.reason, Some(StopReason::NodeLost));
+    assert!(of_b.is_stopped());
 }
 
 #[tokio::test(start_paused = true)]
