@@ -28,7 +28,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::Dial;
-use super::queue::{Queue, Refused};
+use super::queue::Queue;
 use super::unacked::Unacked;
 use crate::door::{Connection, Lane};
 use crate::transport::Stream;
@@ -39,7 +39,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const ACK_SILENCE: Duration = Duration::from_secs(10);
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
-/// With fewer bytes than this the writer lets others run first: they may have more to say.
+/// With fewer bytes than this a writer lets others run first, if there are others.
 const LITTLE: usize = 8 * 1024;
 /// An acknowledgement is small.
 const ACK_FRAME_MAX: usize = 64;
@@ -109,7 +109,8 @@ impl Outbound {
 
     /// The writer: to be spawned once.
     pub(super) async fn run<O: Owner>(self: Arc<Self>, dial: Arc<dyn Dial>, owner: Weak<O>) {
-        let mut writer = Writer { lane: self.clone(), dial, unacked: Unacked::default(), session: 1 };
+        let mut writer =
+            Writer { lane: self.clone(), dial, unacked: Unacked::default(), session: 1, is_crowded: false };
         tokio::select! {
             biased;
             () = self.closed.notified() => {}
@@ -127,6 +128,9 @@ struct Writer {
     dial: Arc<dyn Dial>,
     unacked: Unacked,
     session: u64,
+    /// Whether the last batch had more than one message: others are about that may have more to say, and are let run first. Where
+    /// one asks and waits for the answer nobody is, and every detour would be felt.
+    is_crowded: bool,
 }
 
 impl Writer {
@@ -181,11 +185,20 @@ impl Writer {
     /// Waits until something is to be sent; false if nothing ever will.
     async fn something_waits(&mut self) -> bool {
         self.unacked.rest();
+        if poll_fn(|cx| self.lane.queue.poll_some(cx)).await.is_err() {
+            return false;
+        }
+        self.keep_batch();
+        true
+    }
+
+    /// Takes what waits, to be written and kept.
+    fn keep_batch(&mut self) {
         let mut batch = self.unacked.empty();
-        let taken = poll_fn(|cx| self.lane.queue.poll_take(&mut batch, cx)).await;
+        self.lane.queue.take(&mut batch);
+        self.is_crowded = batch.messages > 1;
         self.unacked.keep(batch);
         self.note_unacked();
-        taken.is_ok()
     }
 
     fn note_unacked(&self) {
@@ -259,24 +272,18 @@ impl Writer {
 
     /// Takes the next batch; false if acknowledgements want to be looked at instead, or the lane is closed.
     async fn take_batch(&mut self, acks: &Acks) -> bool {
-        let queue = self.lane.queue.clone();
-        if queue.bytes() < LITTLE {
-            tokio::task::yield_now().await;
-        }
-        let mut batch = self.unacked.empty();
-        let taken = tokio::select! {
+        let queue = &self.lane.queue;
+        let some = tokio::select! {
             biased;
-            taken = poll_fn(|cx| queue.poll_take(&mut batch, cx)) => taken,
+            some = poll_fn(|cx| queue.poll_some(cx)) => some,
             () = acks.changed.notified(), if self.unacked.bytes() > 0 => return false,
         };
-        match taken {
-            Ok(()) => {
-                self.unacked.keep(batch);
-                self.note_unacked();
-                true
-            }
-            Err(Refused::Closed | Refused::Full) => std::future::pending().await,
+        let Ok(bytes) = some else { return std::future::pending().await };
+        if self.is_crowded && bytes < LITTLE {
+            tokio::task::yield_now().await;
         }
+        self.keep_batch();
+        true
     }
 }
 

@@ -117,8 +117,8 @@ impl Queue {
         waiting.messages < self.messages_max && waiting.bytes.len() < self.bytes_max
     }
 
-    /// Swaps what waits against the empty `batch`, and lets in those in line; parks the writer if there is nothing.
-    pub(super) fn poll_take(&self, batch: &mut Batch, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+    /// Parks the writer until something waits; gives how many bytes that are.
+    pub(super) fn poll_some(&self, cx: &mut Context<'_>) -> Poll<Result<usize, Refused>> {
         let mut state = self.lock();
         if state.closed {
             return Poll::Ready(Err(Refused::Closed));
@@ -127,6 +127,12 @@ impl Queue {
             state.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
+        Poll::Ready(Ok(state.waiting.bytes.len()))
+    }
+
+    /// Swaps what waits against the empty `batch`, and lets in those in line.
+    pub(super) fn take(&self, batch: &mut Batch) {
+        let mut state = self.lock();
         mem::swap(&mut state.waiting, batch);
         let mut admitted = Vec::new();
         while self.has_room(&state.waiting)
@@ -138,7 +144,6 @@ impl Queue {
         }
         drop(state);
         admitted.into_iter().for_each(Waker::wake);
-        Poll::Ready(Ok(()))
     }
 
     /// How many bytes wait.
