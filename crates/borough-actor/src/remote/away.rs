@@ -1,5 +1,6 @@
 //! An actor on another node, and the address that leads to it.
 
+use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -125,6 +126,7 @@ impl<M: Message> RemoteRef<M> {
             Failed::Unsent(Unsent::Lost) => {
                 super::bury(
                     self.away.carrier.home().system(),
+                    type_name::<M>(),
                     || self.away.path(),
                     DeadLetterReason::NodeLost,
                 );
@@ -180,7 +182,7 @@ impl<M: Message> Route<M> for RemoteRef<M> {
     fn post(&self, message: M) {
         if self.try_tell(message).is_err_and(|error| error.is_full()) {
             let system = self.away.carrier.home().system();
-            super::bury(system, || self.away.path(), DeadLetterReason::Overflow);
+            super::bury(system, type_name::<M>(), || self.away.path(), DeadLetterReason::Overflow);
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Promise: in order, none lost and none twice. What finds no room waits here, and whoever fills the inlet can see how much that is.
 
+use std::any::type_name;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
 use crate::item::{Item, Rare};
 use crate::mailbox::{Refusal, Ticket};
+use crate::system::SystemHandle;
 use crate::tell::Tell;
 
 /// A way into one actor, for the messages of one other node.
@@ -66,11 +68,7 @@ fn decode<M: Message>(message: Arrived<'_>, stage: impl FnOnce(M)) -> Result<(),
         Ok(())
     });
     decoded.unwrap_or_else(|panic| {
-        Err(CodecError::Decode {
-            type_name: std::any::type_name::<M>(),
-            codec: message.codec,
-            why: panic.to_string(),
-        })
+        Err(CodecError::Decode { type_name: type_name::<M>(), codec: message.codec, why: panic.to_string() })
     })
 }
 
@@ -156,11 +154,8 @@ struct RouteInlet<M: Message> {
 
 impl<M: Message> RouteInlet<M> {
     fn bury(&self, reason: DeadLetterReason) {
-        super::bury(
-            &crate::system::SystemHandle::new(self.actor.core().clone()),
-            || self.actor.path(),
-            reason,
-        );
+        let system = SystemHandle::new(self.actor.core().clone());
+        super::bury(&system, type_name::<M>(), || self.actor.path(), reason);
     }
 }
 

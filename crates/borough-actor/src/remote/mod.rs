@@ -46,8 +46,18 @@ pub fn carrier_lost(system: &SystemHandle, carrier: u32) {
     system.core().asks.carrier_lost(carrier);
 }
 
-/// Counts a message that was lost between nodes, or came for nobody.
-pub fn bury(system: &SystemHandle, recipient: impl FnOnce() -> String, reason: DeadLetterReason) {
-    let letter = || DeadLetter { recipient: recipient(), message_type: "of another node", reason };
+/// As which a message of an unknown type is counted that was lost between nodes, or came for nobody.
+pub const MESSAGE: &str = "a message between nodes";
+/// As which an answer is counted that was lost between nodes.
+pub const ANSWER: &str = "an answer between nodes";
+
+/// Counts what was lost between nodes, or came for nobody.
+pub fn bury(
+    system: &SystemHandle,
+    message_type: &'static str,
+    recipient: impl FnOnce() -> String,
+    reason: DeadLetterReason,
+) {
+    let letter = || DeadLetter { recipient: recipient(), message_type, reason };
     system.core().dead_letters.record(&system.core().events, letter, reason);
 }

@@ -177,6 +177,12 @@ impl Hub {
         Ok(session.or_insert_with(|| Arc::new(Mutex::new(Session::new(link)))).clone())
     }
 
+    /// How many links, sessions and exported actors there are.
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        let state = self.lock();
+        (state.links.len(), state.sessions.len(), self.exports.len())
+    }
+
     /// That life is over: nothing of it and nothing to it any more. Asks to it fail, watches on it fire.
     pub(crate) fn close(&self, uid: Uid) {
         let mut state = self.lock();

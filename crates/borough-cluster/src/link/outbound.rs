@@ -41,6 +41,8 @@ const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 /// With fewer bytes than this a writer lets others run first, if there are others.
 const LITTLE: usize = 8 * 1024;
+/// For so many batches with one message each a crowd is remembered.
+const CROWD_LASTS: u8 = 16;
 /// An acknowledgement is small.
 const ACK_FRAME_MAX: usize = 64;
 
@@ -110,7 +112,7 @@ impl Outbound {
     /// The writer: to be spawned once.
     pub(super) async fn run<O: Owner>(self: Arc<Self>, dial: Arc<dyn Dial>, owner: Weak<O>) {
         let mut writer =
-            Writer { lane: self.clone(), dial, unacked: Unacked::default(), session: 1, is_crowded: false };
+            Writer { lane: self.clone(), dial, unacked: Unacked::default(), session: 1, crowd: 0 };
         tokio::select! {
             biased;
             () = self.closed.notified() => {}
@@ -128,9 +130,9 @@ struct Writer {
     dial: Arc<dyn Dial>,
     unacked: Unacked,
     session: u64,
-    /// Whether the last batch had more than one message: others are about that may have more to say, and are let run first. Where
-    /// one asks and waits for the answer nobody is, and every detour would be felt.
-    is_crowded: bool,
+    /// Not 0 if one of the last batches had more than one message: others are about that may have more to say, and are let run
+    /// first. Where one asks and waits for the answer nobody is, and every detour would be felt.
+    crowd: u8,
 }
 
 impl Writer {
@@ -196,7 +198,7 @@ impl Writer {
     fn keep_batch(&mut self) {
         let mut batch = self.unacked.empty();
         self.lane.queue.take(&mut batch);
-        self.is_crowded = batch.messages > 1;
+        self.crowd = if batch.messages > 1 { CROWD_LASTS } else { self.crowd.saturating_sub(1) };
         self.unacked.keep(batch);
         self.note_unacked();
     }
@@ -279,7 +281,7 @@ impl Writer {
             () = acks.changed.notified(), if self.unacked.bytes() > 0 => return false,
         };
         let Ok(bytes) = some else { return std::future::pending().await };
-        if self.is_crowded && bytes < LITTLE {
+        if self.crowd > 0 && bytes < LITTLE {
             tokio::task::yield_now().await;
         }
         self.keep_batch();

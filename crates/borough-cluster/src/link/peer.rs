@@ -1,5 +1,6 @@
 //! The way to one life of one peer: two lanes, what is watched by them, and what is looked up.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::Future;
@@ -137,7 +138,12 @@ impl Link {
         let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, 1, put);
         pushed.map_err(|refused| match refused {
             Refused::Full => {
-                remote::bury(self.system(), || self.peer.to_string(), DeadLetterReason::Overflow);
+                remote::bury(
+                    self.system(),
+                    remote::ANSWER,
+                    || self.peer.to_string(),
+                    DeadLetterReason::Overflow,
+                );
                 Unsent::Full
             }
             Refused::Closed => Unsent::Lost,
@@ -192,8 +198,9 @@ impl Link {
         let Some(export) = self.exports().find(target) else { return self.tell_gone(watch, None) };
         let me = self.me.clone();
         // Noted first: the actor may be gone at once. Said twice it is one watch.
-        if self.watches().theirs.insert(watch, (target, 0)).is_some() {
-            return;
+        match self.watches().theirs.entry(watch) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(vacant) => drop(vacant.insert((target, 0))),
         }
         let here = export.watch(Box::new(move |gone| {
             let Some(link) = me.upgrade() else { return };
@@ -250,8 +257,8 @@ impl Link {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        let waited = self.messages.close() + self.answers.close();
-        self.bury(waited);
+        self.bury(Lane::Messages, self.messages.close());
+        self.bury(Lane::Answers, self.answers.close());
         remote::carrier_lost(self.system(), self.number);
         self.lookups().clear();
         let watches = std::mem::take(&mut *self.watches());
@@ -265,9 +272,10 @@ impl Link {
         }
     }
 
-    fn bury(&self, messages: usize) {
-        for _ in 0..messages {
-            remote::bury(self.system(), || self.peer.to_string(), DeadLetterReason::NodeLost);
+    fn bury(&self, lane: Lane, lost: usize) {
+        let what = if lane == Lane::Answers { remote::ANSWER } else { remote::MESSAGE };
+        for _ in 0..lost {
+            remote::bury(self.system(), what, || self.peer.to_string(), DeadLetterReason::NodeLost);
         }
     }
 
@@ -440,7 +448,7 @@ impl Owner for Link {
     }
 
     fn given_up(&self, lane: Lane, lost: usize) {
-        self.bury(lost);
+        self.bury(lane, lost);
         if self.is_lost() {
             return;
         }

@@ -151,7 +151,12 @@ impl Desk {
         body: &[u8],
     ) {
         let Some(inlet) = self.inlets.of(target, &self.link) else {
-            remote::bury(self.link.system(), || format!("number {target}"), DeadLetterReason::Stopped);
+            remote::bury(
+                self.link.system(),
+                remote::MESSAGE,
+                || format!("number {target}"),
+                DeadLetterReason::Stopped,
+            );
             if let Some(ask) = ask {
                 self.carrier.lose(ask, Lost::Discarded);
             }

@@ -49,6 +49,12 @@ impl Node {
         Lookup { node: self, path: path.into(), takes: PhantomData }
     }
 
+    /// How many links, sessions and exported actors this node holds; for tests that they do not pile up.
+    #[doc(hidden)]
+    pub fn held(&self) -> (usize, usize, usize) {
+        self.shared.hub.held()
+    }
+
     /// Prepares to speak to the actor that is exposed at this path on each node.
     pub fn broadcast<M: Message>(&self, path: impl Into<String>) -> Broadcast<'_, M> {
         Broadcast { node: self, path: path.into(), takes: PhantomData }
