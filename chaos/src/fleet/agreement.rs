@@ -87,6 +87,21 @@ impl Fleet {
         }
         Ok(())
     }
+
+    /// That each at these places has been the same member since, whoever else came or went.
+    pub(crate) fn undisturbed_lives(&self, places: &[usize], since: Instant) -> Result<(), String> {
+        for &place in places {
+            self.hear(place, ANSWER_BOUND, |heard| {
+                let first = heard.views.iter().rposition(|(when, _)| *when <= since).unwrap_or(0);
+                let uid = heard.views.get(first).ok_or("it has said nothing")?.1.uid;
+                let other = heard.views[first..]
+                    .iter()
+                    .find(|(_, view)| view.uid != uid || view.standing != "member");
+                other.map_or(Ok(()), |(_, view)| Err(format!("it was {} as {}", view.standing, view.uid)))
+            })?;
+        }
+        Ok(())
+    }
 }
 
 fn agree(views: &[(&str, &View)]) -> Result<(), String> {

@@ -171,6 +171,13 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario("crowd", "10 000 connections that are held", Wants::Loopback, false, uninvited::crowd),
     scenario(
+        "siege",
+        "scanners at all doors without a pause, while a node joins and is killed",
+        Wants::Loopback,
+        false,
+        uninvited::siege,
+    ),
+    scenario(
         "slow-reader",
         "one node's runtime is blocked while it is flooded: the sender, its other peers and all memberships are not",
         Wants::Loopback,

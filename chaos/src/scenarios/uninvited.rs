@@ -1,8 +1,11 @@
 //! Strangers at the door: each is refused, counted, logged seldom, and costs the cluster nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{Outcome, seconds};
+use super::{Outcome, REMOVAL_BOUND, churn, seconds};
 use crate::fleet::{CLUSTER, Fleet, SECRET, SETTLE_BOUND, name};
 use crate::strangers::{connect, greet, noise, read_to_end, say};
 use crate::words::Status;
@@ -173,5 +176,65 @@ pub(super) fn crowd(fleet: &mut Fleet) -> Outcome {
         "{held} connections within {}{limit}, at most {} sockets there",
         seconds(took),
         during.sockets
+    ))
+}
+
+/// So many that a queue at the door that is too short is always full.
+const SCANNERS: usize = 4;
+
+/// Scanners at the doors of all nodes, several each, until it is dropped.
+struct Scanners {
+    enough: Arc<AtomicBool>,
+    came: Arc<AtomicU64>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Scanners {
+    fn begin(doors: Vec<String>) -> Self {
+        let (enough, came) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let scan = |door: String| {
+            let (enough, came) = (enough.clone(), came.clone());
+            std::thread::spawn(move || {
+                // A door that is closed meanwhile is not what is tested.
+                while !enough.load(Ordering::Relaxed) && connect(&door).is_ok() {
+                    came.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        };
+        let threads = doors.iter().flat_map(|door| vec![door.clone(); SCANNERS]).map(scan).collect();
+        Self { enough, came, threads }
+    }
+}
+
+impl Drop for Scanners {
+    fn drop(&mut self) {
+        self.enough.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            thread.join().ok();
+        }
+    }
+}
+
+pub(super) fn siege(fleet: &mut Fleet) -> Outcome {
+    let siege = besieged(fleet)?;
+    let scanners =
+        Scanners::begin(fleet.places().into_iter().map(|place| fleet.ground.listens(place)).collect());
+    let began = Instant::now();
+    fleet.start(4)?;
+    churn::is_up(fleet, 4)?;
+    let joined = began.elapsed();
+    // Those who were there saw it come, and nothing else.
+    fleet.settled(SETTLE_BOUND)?;
+    let uid = fleet.uid(4)?;
+    let killed = fleet.kill(4)?;
+    let removed = fleet.removed(uid, &fleet.places(), killed, REMOVAL_BOUND)?;
+    let came = scanners.came.load(Ordering::Relaxed);
+    drop(scanners);
+    fleet.settled(SETTLE_BOUND)?;
+    fleet.undisturbed_lives(&fleet.places(), siege.began)?;
+    Ok(format!(
+        "{came} connections; one joined within {}, and was removed {} after kill -9",
+        seconds(joined),
+        seconds(removed)
     ))
 }
