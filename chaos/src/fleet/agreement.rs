@@ -155,3 +155,66 @@ fn who(view: &View, lives: &BTreeSet<u64>) -> Vec<String> {
     let of_them = view.members.iter().filter(|seen| lives.contains(&seen.uid));
     of_them.map(|seen| format!("{}:{}", seen.node, seen.uid)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Seen;
+
+    /// What one of three that agree sees.
+    fn view(uid: u64) -> View {
+        let seen = |uid| Seen { node: format!("n{uid}"), uid, state: "Up".to_owned(), reachable: true };
+        View {
+            uid,
+            standing: "member".to_owned(),
+            cluster: Some("c".to_owned()),
+            coordinator: Some(1),
+            version: "t1.9".to_owned(),
+            voters: [1, 2, 3].into(),
+            is_joint: false,
+            members: [1, 2, 3].map(seen).into(),
+        }
+    }
+
+    fn verdict(change: impl FnOnce(&mut View)) -> Result<(), String> {
+        let (first, second, mut third) = (view(1), view(2), view(3));
+        change(&mut third);
+        agree(&[("n1", &first), ("n2", &second), ("n3", &third)])
+    }
+
+    #[test]
+    fn three_that_see_the_same_agree() {
+        assert_eq!(verdict(|_| {}), Ok(()));
+    }
+
+    #[test]
+    fn whatever_one_sees_otherwise_is_noticed() {
+        let changes: [fn(&mut View); 10] = [
+            |view| view.standing = "suspended".to_owned(),
+            |view| view.cluster = Some("another".to_owned()),
+            |view| view.coordinator = Some(2),
+            |view| view.coordinator = None,
+            |view| view.version = "t1.8".to_owned(),
+            |view| view.is_joint = true,
+            |view| view.voters = [2, 3].into(),
+            |view| drop(view.members.pop()),
+            |view| view.members[0].state = "Down".to_owned(),
+            |view| view.members[0].reachable = false,
+        ];
+        for (place, change) in changes.into_iter().enumerate() {
+            assert!(verdict(change).is_err(), "change {place}");
+        }
+    }
+
+    #[test]
+    fn one_who_does_not_vote_need_not_know_the_coordinator() {
+        let mut views: Vec<_> = (1..=4).map(view).collect();
+        let fourth = Seen { node: "n4".to_owned(), uid: 4, state: "Up".to_owned(), reachable: true };
+        for view in &mut views {
+            view.members.push(fourth.clone());
+        }
+        views[3].coordinator = None;
+        let named: Vec<_> = views.iter().map(|view| ("n", view)).collect();
+        assert_eq!(agree(&named), Ok(()));
+    }
+}

@@ -172,3 +172,43 @@ fn read_greeting(dialled: &mut TcpStream) -> Option<Vec<u8>> {
     dialled.set_read_timeout(None).ok()?;
     Some(greeting)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// A greeting that names the address, as the handshake does.
+    fn greeting(address: &str) -> Vec<u8> {
+        let length = u16::try_from(address.len()).unwrap();
+        [&length.to_le_bytes()[..], address.as_bytes()].concat()
+    }
+
+    #[test]
+    fn what_is_said_across_a_cut_arrives_once_it_heals_and_is_recorded() {
+        let behind = TcpListener::bind("127.0.0.1:0").unwrap();
+        let back = behind.local_addr().unwrap().to_string();
+        let mut proxies = Proxies::default();
+        let front = |place| format!("127.{}.77.{place}:25521", 64 + std::process::id() % 128);
+        proxies.prepare(2, |place| (front(place), back.clone())).unwrap();
+        proxies.cut(1, 2);
+
+        let mut dialled = TcpStream::connect(front(2)).unwrap();
+        dialled.write_all(&greeting(&front(1))).unwrap();
+        dialled.write_all(b"late").unwrap();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let (mut arrived, _) = behind.accept().unwrap();
+            let mut said = vec![0; 2 + "127.1.77.1:25521".len()];
+            arrived.read_exact(&mut said[..2]).unwrap();
+            said.resize(2 + usize::from(said[0]) + 4, 0);
+            arrived.read_exact(&mut said[2..]).unwrap();
+            tell.send(said).unwrap();
+        });
+        assert!(told.recv_timeout(Duration::from_millis(100)).is_err(), "nothing crosses a cut");
+        proxies.heal();
+        let said = told.recv_timeout(Duration::from_secs(5)).unwrap();
+        assert_eq!(said, [&greeting(&front(1))[..], b"late"].concat());
+        assert_eq!(proxies.recorded(2), [said]);
+    }
+}

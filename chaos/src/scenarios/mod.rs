@@ -50,7 +50,7 @@ const fn scenario(
 
 /// All of them, in the order in which they are played.
 pub(crate) const ALL: &[Scenario] = &[
-    scenario("form-3", "3 seeds started at once form one cluster", Wants::Loopback, true, forming::three),
+    scenario("form-3", "3 seeds started at once form one cluster", Wants::Loopback, false, forming::three),
     scenario("form-5", "5 seeds started at once form one cluster", Wants::Loopback, false, forming::five),
     scenario("form-7", "7 seeds started at once form one cluster", Wants::Loopback, false, forming::seven),
     scenario(
@@ -146,7 +146,7 @@ pub(crate) const ALL: &[Scenario] = &[
         uninvited::scanner,
     ),
     scenario("silent", "20 who connect and say nothing", Wants::Loopback, false, uninvited::silent),
-    scenario("garbage", "100 who say what nobody meant", Wants::Loopback, true, uninvited::garbage),
+    scenario("garbage", "100 who say what nobody meant", Wants::Loopback, false, uninvited::garbage),
     scenario("http", "100 HTTP requests", Wants::Loopback, false, uninvited::http),
     scenario(
         "other-cluster",

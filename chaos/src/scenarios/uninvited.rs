@@ -190,7 +190,7 @@ struct Scanners {
 }
 
 impl Scanners {
-    fn begin(doors: Vec<String>) -> Self {
+    fn begin(doors: &[String]) -> Self {
         let (enough, came) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let scan = |door: String| {
             let (enough, came) = (enough.clone(), came.clone());
@@ -217,8 +217,8 @@ impl Drop for Scanners {
 
 pub(super) fn siege(fleet: &mut Fleet) -> Outcome {
     let siege = besieged(fleet)?;
-    let scanners =
-        Scanners::begin(fleet.places().into_iter().map(|place| fleet.ground.listens(place)).collect());
+    let doors: Vec<_> = fleet.places().into_iter().map(|place| fleet.ground.listens(place)).collect();
+    let scanners = Scanners::begin(&doors);
     let began = Instant::now();
     fleet.start(4)?;
     churn::is_up(fleet, 4)?;
