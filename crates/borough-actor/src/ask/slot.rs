@@ -48,8 +48,8 @@ pub enum Lost {
 pub(crate) struct AnswerSlot<T> {
     /// Its place in the table; one that forwards has none.
     index: u32,
-    /// Of the table; see above.
-    given_up: Arc<GivenUp>,
+    /// Of the table; see above. One that only forwards has none.
+    given_up: Option<Arc<GivenUp>>,
     inner: Mutex<Inner<T>>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) type Decode<T> = fn(CodecId, &[u8]) -> Result<T, CodecError>;
 pub(super) struct Origin {
     pub(super) index: u32,
     pub(super) generation: u32,
-    pub(super) given_up: Arc<GivenUp>,
+    pub(super) given_up: Option<Arc<GivenUp>>,
 }
 
 /// Takes an answer that goes elsewhere than to one who waits at this slot.
@@ -191,7 +191,7 @@ impl<T> AnswerSlot<T> {
 
     /// Whether it belongs to that table.
     pub(super) fn is_of(&self, table: &AskTable) -> bool {
-        table.owns(&self.given_up)
+        self.given_up.as_ref().is_some_and(|given_up| table.owns(given_up))
     }
 
     /// The reply handle goes to another node; gives the name by which the answer finds this slot, or where
@@ -224,6 +224,20 @@ impl<T> AnswerSlot<T> {
         self.name(&inner)
     }
 
+    /// The asker gave up while the reply handle lives.
+    fn note_given_up(&self, inner: &Inner<T>) {
+        if let Some(given_up) = &self.given_up {
+            given_up.insert(self.name(inner));
+        }
+    }
+
+    /// The reply handle ends.
+    fn note_ended(&self, inner: &Inner<T>) {
+        if let Some(given_up) = &self.given_up {
+            given_up.remove(self.name(inner));
+        }
+    }
+
     fn name(&self, inner: &Inner<T>) -> AskId {
         AskId::new(self.index, inner.generation)
     }
@@ -249,7 +263,7 @@ impl<T> AnswerSlot<T> {
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                self.given_up.remove(self.name(&inner));
+                self.note_ended(&inner);
                 Err(answer)
             }
         }
@@ -270,7 +284,7 @@ impl<T> AnswerSlot<T> {
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                self.given_up.remove(self.name(&inner));
+                self.note_ended(&inner);
             }
         }
     }
@@ -294,7 +308,7 @@ impl<T> AnswerSlot<T> {
         let mut inner = lock(&self.inner);
         let before = mem::replace(&mut inner.state, State::Closed);
         if matches!(before, State::Open(_)) && inner.abroad.is_none() {
-            self.given_up.insert(self.name(&inner));
+            self.note_given_up(&inner);
         }
         drop(inner);
         drop(before);
@@ -380,7 +394,7 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
             Deadline::At(at) if now < at => Swept::Waiting,
             Deadline::At(_) => {
                 if inner.abroad.is_none() {
-                    self.given_up.insert(self.name(&inner));
+                    self.note_given_up(&inner);
                 }
                 match mem::replace(&mut inner.state, State::Lost(Lost::Expired)) {
                     State::Open(asker) => Swept::Due(asker),

@@ -102,8 +102,11 @@ impl AskTable {
         slots.taken.push(index);
         let place = &mut slots.places[index as usize];
         place.among_taken = among_taken;
-        let slot =
-            Arc::new(make(Origin { index, generation: place.generation, given_up: self.given_up.clone() }));
+        let slot = Arc::new(make(Origin {
+            index,
+            generation: place.generation,
+            given_up: Some(self.given_up.clone()),
+        }));
         place.slot = Some(slot.clone());
         Some(slot)
     }
