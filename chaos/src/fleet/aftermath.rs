@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Fleet, name};
 
 /// By how much a process may have grown, in KiB: what an allocator keeps after a storm, and no more.
-const GROWTH_MAX_KIB: u64 = 48 * 1024;
+const GROWTH_MAX_KIB: u64 = 24 * 1024;
 /// How many lines a process may have logged in a second, over its life, besides a start.
 const LINES_A_SECOND: usize = 50;
 const LINES_AT_START: usize = 500;
