@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use crate::codec::{Codec, Codecs, Postcard};
-use crate::frame::{Assembler, Frame, FrameBuffer, FrameError};
+use crate::frame::{Assembler, Frame, FrameBuffer, FrameError, Plain};
 use crate::handshake::{
     Accepted, Acceptor, Call, Challenge, Dialer, HandshakeError, Hello, Identity, Lane, Proof, Refusal,
     SPOKEN, missing,
@@ -29,6 +29,8 @@ pub fn buffer(bytes: &[u8]) -> bool {
     let (whole, whole_ends) = frames(stream, stream.len().max(1));
     let (pieces, pieces_end) = frames(stream, usize::from(piece).max(1));
     assert_eq!((&whole, whole_ends), (&pieces, pieces_end), "the pieces made a difference");
+    let (in_runs, runs_end) = frames_in_runs(stream, usize::from(piece).max(1));
+    assert_eq!((&whole, whole_ends), (&in_runs, runs_end), "the runs made a difference");
     assert!(whole.iter().map(Vec::len).sum::<usize>() <= stream.len(), "more came out than went in");
     !whole.is_empty()
 }
@@ -48,6 +50,39 @@ fn frames(stream: &[u8], piece: usize) -> (Vec<Vec<u8>>, Result<usize, FrameErro
         }
     }
     (found, Ok(buffer.left()))
+}
+
+/// As [`frames`], by a reader that takes runs where there are any.
+fn frames_in_runs(stream: &[u8], piece: usize) -> (Vec<Vec<u8>>, Result<usize, FrameError>) {
+    let mut buffer = FrameBuffer::new(SIZES.frame_max);
+    let mut found = Vec::new();
+    for part in stream.chunks(piece) {
+        buffer.extend(part);
+        loop {
+            while let Some(run) = buffer.next_run(3, 200) {
+                let messages = run.messages().inspect(|message| assert_eq!(message.target, run.target()));
+                let frames: Vec<_> = messages.map(|message| same_after_writing(&whole(message))).collect();
+                assert_eq!(frames.concat(), run.bytes(), "the run is its messages");
+                assert!(frames.len() == run.len() && run.len() <= 3, "the run is as long as it says");
+                found.extend(frames);
+            }
+            match buffer.next() {
+                Ok(Some(frame)) => found.push(same_after_writing(&frame)),
+                Ok(None) => break,
+                Err(error) => return (found, Err(error)),
+            }
+        }
+    }
+    (found, Ok(buffer.left()))
+}
+
+/// The frame that a plain message is.
+fn whole(message: Plain<'_>) -> Frame<'_> {
+    let Plain { target, ask, codec, body } = message;
+    match ask {
+        None => Frame::Tell { target, codec, trace: None, body },
+        Some((ask, deadline)) => Frame::Ask { target, ask, codec, deadline, trace: None, body },
+    }
 }
 
 /// A stream of frames, some of them chunks.

@@ -49,6 +49,16 @@ impl Assembler {
         }
     }
 
+    /// Whether no message is unfinished, so that a frame that is no chunk need not go through here. Lets go of the message that was
+    /// handed out last.
+    #[inline]
+    pub fn is_idle(&mut self) -> bool {
+        if self.state == State::Whole {
+            self.release();
+        }
+        self.state == State::Idle
+    }
+
     /// How many bytes of an unfinished message there are.
     pub fn gathered(&self) -> usize {
         if self.state == State::Gathering { self.whole.len() } else { 0 }

@@ -1,6 +1,6 @@
 //! What was read from a connection and not yet taken: frames are parsed where they lie.
 
-use super::{Frame, FrameError};
+use super::{Frame, FrameError, Run};
 use crate::limits::READ_BUFFER;
 
 /// The bytes of a frame's length.
@@ -90,6 +90,16 @@ impl FrameBuffer {
         }
         self.start = begin + length;
         Frame::decode(&self.bytes[begin..begin + length]).map(Some)
+    }
+
+    /// Takes the plain messages at the front that go to one target: at most `count_max`, and `bytes_max` bytes unless the first has
+    /// more. None if there is none: what is there instead, be it a mistake, [`next`](Self::next) says.
+    #[inline]
+    pub fn next_run(&mut self, count_max: usize, bytes_max: usize) -> Option<Run<'_>> {
+        let waiting = &self.bytes[self.start..self.end];
+        let run = Run::first(waiting, self.frame_max, count_max, bytes_max)?;
+        self.start += run.bytes().len();
+        Some(run)
     }
 
     /// How many bytes wait that are no whole frame: if a connection ends and this is not 0, it ended in the middle of one.

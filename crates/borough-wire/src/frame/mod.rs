@@ -36,7 +36,9 @@ mod error;
 mod flags;
 mod kind;
 mod open;
+mod plain;
 mod put;
+mod run;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -47,6 +49,8 @@ pub use self::buffer::FrameBuffer;
 pub use self::error::{FrameError, TooLarge};
 pub use self::kind::Kind;
 pub use self::open::Open;
+pub use self::plain::Plain;
 pub use self::put::{put_ack, put_answer, put_ask, put_chunks, put_control, put_tell};
+pub use self::run::Run;
 pub use self::trace::Trace;
 pub use self::view::Frame;

@@ -5,6 +5,7 @@ mod buffer;
 mod decode;
 mod open;
 mod put;
+mod run;
 
 use super::{Frame, Kind, Trace};
 use crate::codec::CodecId;

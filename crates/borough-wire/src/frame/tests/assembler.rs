@@ -85,3 +85,15 @@ fn chunks_that_are_no_frame_are_refused() {
     let error = assembler.take(Frame::Chunk { last: true, body: b"\xff\xff" }).unwrap_err();
     assert_eq!(error, ChunkError::Frame(FrameError::UnknownKind { number: 0xff }));
 }
+
+#[test]
+fn it_is_idle_but_between_the_chunks_of_a_message() {
+    let mut assembler = Assembler::new(1000);
+    assert!(assembler.is_idle());
+    let whole = bytes(&Frame::Tell { target: 1, codec: CodecId::Postcard, trace: None, body: b"body" });
+    let (first, last) = whole[4..].split_at(5);
+    assert_eq!(assembler.take(Frame::Chunk { last: false, body: first }), Ok(None));
+    assert!(!assembler.is_idle());
+    assert!(assembler.take(Frame::Chunk { last: true, body: last }).is_ok_and(|frame| frame.is_some()));
+    assert!(assembler.is_idle());
+}
