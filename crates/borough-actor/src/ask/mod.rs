@@ -32,7 +32,7 @@ pub(crate) use self::reply::discard;
 use self::slot::AnswerSlot;
 pub use self::slot::Lost;
 pub(crate) use self::table::AskTable;
-pub(crate) use self::travel::{Travel, travelled};
+pub(crate) use self::travel::{Travel, take_back, travelled};
 use crate::actor_ref::{ActorRef, Asked};
 use crate::system::Core;
 use crate::tell::{Tell, TellError};

@@ -25,6 +25,7 @@ use super::AskId;
 use super::given_up::GivenUp;
 use super::table::AskTable;
 use super::turn::Turn;
+use crate::fault::Fault;
 use crate::remote::ReplyAddress;
 use crate::sync::{Mutex, lock};
 use crate::time::later;
@@ -135,7 +136,7 @@ pub(super) trait AnySlot: Send + Sync {
     /// Another node says that there will be no answer. True as above.
     fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool;
     /// The way by which the reply handle went is lost. The slot's place, if it is to leave the table.
-    fn carrier_lost(&self, carrier: u32) -> Option<u32>;
+    fn carrier_lost(self: Arc<Self>, carrier: u32) -> Option<u32>;
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -145,6 +146,8 @@ pub(super) enum Went {
     From(AskId),
     /// The one who asked lives on another node already.
     Further(ReplyAddress),
+    /// Nobody waits for it.
+    Nowhere,
 }
 
 /// What a sweep found at a slot.
@@ -202,6 +205,11 @@ impl<T> AnswerSlot<T> {
             && let Some(address) = forward.address()
         {
             return Went::Further(address);
+        }
+        if !matches!(inner.state, State::Open(_) | State::Forwarding(_)) {
+            // The asker gave up: the handle ends here.
+            self.note_ended(&inner);
+            return Went::Nowhere;
         }
         inner.abroad = Some(Abroad { carrier, decode });
         Went::From(self.name(&inner))
@@ -360,10 +368,14 @@ impl<T> AnswerSlot<T> {
             }
             State::Forwarding(forward) => {
                 drop(inner);
-                match answer {
+                // User code too: an adapted reply.
+                let handed_on = Fault::catch(|| match answer {
                     // Given back by one who wants it no more: there is nobody left to tell.
                     Ok(answer) => drop(forward.deliver(answer)),
                     Err(why) => forward.lose(why),
+                });
+                if let Err(fault) = handed_on {
+                    tracing::error!(%fault, "an answer from another node panicked as it was adapted");
                 }
                 true
             }
@@ -416,24 +428,21 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
 
     fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool {
         let Some(decode) = self.decoder(ask) else { return false };
-        // User code: not under the lock.
-        let answer = decode(codec, answer).map_err(|_| Lost::Unreadable);
-        self.end_abroad(ask, answer)
+        // User code: not under the lock, and what it does is no reason to lose the answers of others.
+        let answer = Fault::catch(|| decode(codec, answer)).ok().and_then(Result::ok);
+        self.end_abroad(ask, answer.ok_or(Lost::Unreadable))
     }
 
     fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool {
         self.end_abroad(ask, Err(why))
     }
 
-    fn carrier_lost(&self, carrier: u32) -> Option<u32> {
+    fn carrier_lost(self: Arc<Self>, carrier: u32) -> Option<u32> {
         let inner = lock(&self.inner);
-        if inner.abroad.as_ref().is_none_or(|abroad| abroad.carrier != carrier) {
-            return None;
-        }
-        let forwards = matches!(inner.state, State::Forwarding(_));
+        let went = inner.abroad.as_ref().is_some_and(|abroad| abroad.carrier == carrier);
+        let (ask, index) = (self.name(&inner), self.index);
         drop(inner);
-        self.lose(Lost::Node);
-        forwards.then_some(self.index)
+        (went && self.end_abroad(ask, Err(Lost::Node))).then_some(index)
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

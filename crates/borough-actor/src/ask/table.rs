@@ -111,9 +111,14 @@ impl AskTable {
         Some(slot)
     }
 
-    pub(crate) fn unregister(&self, index: u32) {
+    pub(super) fn unregister(&self, index: u32) {
         let slot = self.slots.write().unwrap_or_else(PoisonError::into_inner).vacate(index);
         drop(slot);
+    }
+
+    /// Takes the slot of that ask out, for whoever drops it.
+    pub(super) fn vacate(&self, ask: AskId) -> Option<Arc<dyn AnySlot>> {
+        self.slots.write().unwrap_or_else(PoisonError::into_inner).vacate(ask.slot())
     }
 
     /// Whether the asker gave up.

@@ -38,8 +38,11 @@ impl<T: Message> Reply<T> {
         let Some(taken) = asks.register(|origin| AnswerSlot::forwarding_from(origin, passed)) else {
             return Travel::Unwanted;
         };
-        note_taken(taken.index());
-        gone(taken.go_abroad(carrier, decode))
+        let went = gone(taken.go_abroad(carrier, decode));
+        if let Travel::From(ask) = went {
+            note_taken(ask);
+        }
+        went
     }
 
     /// A handle from another node.
@@ -57,6 +60,7 @@ fn gone(went: Went) -> Travel {
     match went {
         Went::From(ask) => Travel::From(ask.number()),
         Went::Further(address) => Travel::Further(address),
+        Went::Nowhere => Travel::Unwanted,
     }
 }
 
@@ -107,6 +111,13 @@ impl<T: Message> Deliver<T> for Abroad {
 
     fn address(&self) -> Option<ReplyAddress> {
         Some(self.address.clone())
+    }
+}
+
+/// Takes back the slots of replies in a message that did not travel: the message has its replies still.
+pub(crate) fn take_back(asks: &AskTable, taken: Vec<u64>) {
+    for ask in taken {
+        super::reply::drop_as(super::reply::Ending::Travelled, asks.vacate(AskId::of_number(ask)));
     }
 }
 

@@ -7,12 +7,13 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::carrier::{Carrier, Head, Interruption, Unsent};
 use super::message::Message;
 use super::passage;
 use crate::actor_ref::{ActorRef, Asked, Route};
-use crate::ask::travelled;
+use crate::ask::{take_back, travelled};
 use crate::dead_letters::DeadLetterReason;
 use crate::id::ActorId;
 use crate::system::Core;
@@ -98,21 +99,38 @@ impl<M: Message> RemoteRef<M> {
 
     /// Encodes the message and gives it to `put`. If that is well the message has travelled: a reply in it is answered by
     /// whoever decodes it.
+    ///
+    /// Gives also which asks stand for replies in it, to be taken back if it does not travel after all.
+    ///
+    /// A tell that carries a reply of its own (to an actor, adapted) travels as the ask of that reply, without an end: who cannot
+    /// deliver it says so, and the reply's place here is free again.
     #[inline]
-    fn pass<R>(&self, message: &M, put: impl FnOnce(&mut Vec<u8>) -> Result<R, Unsent>) -> Result<R, Failed> {
+    fn pass<R>(
+        &self,
+        message: &M,
+        asked: Option<Asked>,
+        put: impl FnOnce(Head, &mut Vec<u8>) -> Result<R, Unsent>,
+    ) -> Result<(R, Vec<u64>), Failed> {
         let carrier = &self.away.carrier;
-        let outcome = passage::with_scratch(|body| {
+        passage::with_scratch(|body| {
             let encoded = passage::within(carrier, || carrier.codec().encode(message, body));
-            encoded.map_err(|error| Failed::Encode(error.to_string()))?;
-            put(body).map_err(Failed::Unsent)
-        });
-        let taken = passage::taken();
-        if outcome.is_err() {
-            for slot in taken {
-                self.core.asks.unregister(slot);
+            let taken = passage::taken();
+            let mut head = self.head(asked);
+            if let Some(reply) = taken.first() {
+                head.ask.get_or_insert((*reply, Duration::MAX));
             }
-        }
-        outcome
+            let outcome = match encoded {
+                Ok(()) => put(head, body).map_err(Failed::Unsent),
+                Err(error) => Err(Failed::Encode(error.to_string())),
+            };
+            match outcome {
+                Ok(passed) => Ok((passed, taken)),
+                Err(failed) => {
+                    take_back(&self.core.asks, taken);
+                    Err(failed)
+                }
+            }
+        })
     }
 
     #[cold]
@@ -137,12 +155,12 @@ impl<M: Message> RemoteRef<M> {
 
     #[cold]
     fn stand_in_line(&self, message: M, asked: Option<Asked>) -> Tell<M> {
-        let head = self.head(asked);
         // Encoded again, because this happens seldom: whoever waits keeps its bytes.
-        match self.pass(&message, |body| Ok(self.away.carrier.clone().send(head, std::mem::take(body)))) {
-            Ok(waiting) => {
+        let carrier = self.away.carrier.clone();
+        match self.pass(&message, asked, |head, body| Ok(carrier.send(head, std::mem::take(body)))) {
+            Ok((waiting, taken)) => {
                 let route = Self { away: self.away.clone(), core: self.core.clone(), takes: PhantomData };
-                Tell::waiting(Box::pin(Line { waiting, message: Some(message), route }))
+                Tell::waiting(Box::pin(Line { waiting, message: Some(message), taken, route }))
             }
             Err(failed) => Tell::refused(self.refuse(message, failed)),
         }
@@ -157,9 +175,8 @@ enum Failed {
 impl<M: Message> Route<M> for RemoteRef<M> {
     #[inline]
     fn send(&self, message: M, ask: Option<Asked>) -> Tell<M> {
-        let head = self.head(ask);
-        match self.pass(&message, |body| self.away.carrier.try_send(head, body)) {
-            Ok(()) => {
+        match self.pass(&message, ask, |head, body| self.away.carrier.try_send(head, body)) {
+            Ok(_) => {
                 travelled(message);
                 Tell::accepted()
             }
@@ -169,9 +186,8 @@ impl<M: Message> Route<M> for RemoteRef<M> {
     }
 
     fn try_tell(&self, message: M) -> Result<(), TryTellError<M>> {
-        let head = self.head(None);
-        match self.pass(&message, |body| self.away.carrier.try_send(head, body)) {
-            Ok(()) => {
+        match self.pass(&message, None, |head, body| self.away.carrier.try_send(head, body)) {
+            Ok(_) => {
                 travelled(message);
                 Ok(())
             }
@@ -211,7 +227,25 @@ impl<M: Message> Route<M> for RemoteRef<M> {
 struct Line<M: Message> {
     waiting: Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>>,
     message: Option<M>,
+    /// The asks that stand for replies in it.
+    taken: Vec<u64>,
     route: RemoteRef<M>,
+}
+
+impl<M: Message> Line<M> {
+    /// The message stays here after all, and its replies with it.
+    fn take_back(&mut self) {
+        take_back(&self.route.core.asks, std::mem::take(&mut self.taken));
+    }
+}
+
+/// Whoever gives up in line withdraws the message.
+impl<M: Message> Drop for Line<M> {
+    fn drop(&mut self) {
+        if self.message.is_some() {
+            self.take_back();
+        }
+    }
 }
 
 impl<M: Message> Future for Line<M> {
@@ -226,7 +260,10 @@ impl<M: Message> Future for Line<M> {
                     travelled(message);
                     Ok(())
                 }
-                Err(unsent) => Err(this.route.refuse(message, Failed::Unsent(unsent))),
+                Err(unsent) => {
+                    this.take_back();
+                    Err(this.route.refuse(message, Failed::Unsent(unsent)))
+                }
             }
         })
     }

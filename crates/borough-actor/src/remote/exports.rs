@@ -26,10 +26,12 @@ pub struct Exports {
 struct Table {
     last: u64,
     actors: HashMap<u64, Arc<dyn Export>>,
-    /// By actor, and by the way that leads to it.
-    numbers: HashMap<(ActorId, usize), u64>,
+    numbers: HashMap<Key, u64>,
     names: HashMap<String, u64>,
 }
+
+/// Tells one address from every other: the system, the actor, and the way that leads to it.
+type Key = (u32, ActorId, usize);
 
 /// An actor that other nodes may reach.
 pub trait Export: Send + Sync {
@@ -76,7 +78,7 @@ pub enum ExposeError {
 impl Exports {
     /// The number by which other nodes reach this actor. The same again for the same address.
     pub fn export<M: Message>(self: &Arc<Self>, actor: &ActorRef<M>) -> u64 {
-        let key = (actor.id(), actor.way());
+        let key = (actor.core().asks.number, actor.id(), actor.way());
         let mut table = lock(&self.table);
         if let Some(number) = table.numbers.get(&key) {
             return *number;
@@ -142,7 +144,7 @@ impl Exports {
         self.len() == 0
     }
 
-    fn forget(exports: &Weak<Self>, number: u64, key: (ActorId, usize)) {
+    fn forget(exports: &Weak<Self>, number: u64, key: Key) {
         let Some(exports) = exports.upgrade() else { return };
         let mut table = lock(&exports.table);
         let gone = table.actors.remove(&number);

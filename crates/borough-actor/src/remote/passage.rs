@@ -12,8 +12,8 @@ thread_local! {
     /// costs no count.
     static CARRIER: RefCell<Option<Arc<dyn Carrier>>> = const { RefCell::new(None) };
     static OPEN: Cell<bool> = const { Cell::new(false) };
-    /// Slots of the ask table that were taken for replies while a message was encoded.
-    static TAKEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    /// Asks for whose answers slots were taken while a message was encoded: replies that are no ask's own.
+    static TAKEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static ANY_TAKEN: Cell<bool> = const { Cell::new(false) };
     /// A buffer to encode into.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -71,13 +71,13 @@ pub(crate) fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
 }
 
 /// A slot was taken for a reply in the message that is being encoded.
-pub(crate) fn note_taken(slot: u32) {
+pub(crate) fn note_taken(ask: u64) {
     ANY_TAKEN.set(true);
-    TAKEN.with_borrow_mut(|taken| taken.push(slot));
+    TAKEN.with_borrow_mut(|taken| taken.push(ask));
 }
 
-/// The slots noted since the last call.
+/// The asks noted since the last call.
 #[inline]
-pub(crate) fn taken() -> Vec<u32> {
+pub(crate) fn taken() -> Vec<u64> {
     if ANY_TAKEN.replace(false) { TAKEN.with_borrow_mut(mem::take) } else { Vec::new() }
 }

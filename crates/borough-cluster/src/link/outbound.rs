@@ -18,12 +18,13 @@
 //! [`PATIENCE`]; otherwise it is lost and counted, and nothing after it arrives before it.
 
 use std::future::poll_fn;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use borough_wire::frame::{Frame, FrameBuffer};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, split};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -60,8 +61,8 @@ pub(super) struct Outbound {
 
 /// Whoever owns a lane is told what becomes of it.
 pub(super) trait Owner: Send + Sync {
-    /// That life of the peer is over.
-    fn peer_is_gone(&self);
+    /// Whoever answers at the peer's address says that that life of it is over. Whether it is believed: one who has proved nothing may have said so.
+    fn peer_is_gone(&self) -> bool;
     /// The peer could not be reached by this lane for too long; so many messages or answers are lost.
     fn given_up(&self, lane: Lane, lost: usize);
     /// Whether word of the peer is waited for, although nothing may be left to say to it.
@@ -137,7 +138,7 @@ struct Writer {
 
 impl Writer {
     async fn run<O: Owner>(&mut self, owner_of: &Weak<O>) {
-        let mut failing = Failing::default();
+        let mut failing = None;
         let mut was_connected = false;
         while !self.lane.is_closed.load(Ordering::Acquire) {
             let expects = was_connected && owner_of.upgrade().is_some_and(|owner| owner.expects());
@@ -152,26 +153,33 @@ impl Writer {
                     was_connected = true;
                     match self.write(connection).await {
                         Ended::SessionLost => self.give_up(owner_of),
-                        Ended::Broken { progress: true } => failing = Failing::default(),
+                        Ended::Broken { progress: true } => failing = None,
                         // A peer that takes connections and nothing else is as good as none.
-                        Ended::Broken { progress: false } => {
-                            if failing.is_over() {
-                                self.give_up(owner_of);
-                                failing = Failing::default();
-                            }
-                            failing.pause().await;
-                        }
+                        Ended::Broken { progress: false } => self.fail(&mut failing, owner_of).await,
                     }
                 }
                 Connected::Gone => {
-                    if let Some(owner) = owner_of.upgrade() {
-                        owner.peer_is_gone();
+                    if owner_of.upgrade().is_none_or(|owner| owner.peer_is_gone()) {
+                        return;
                     }
-                    return;
+                    self.fail(&mut failing, owner_of).await;
                 }
                 Connected::GivenUp => self.give_up(owner_of),
             }
         }
+    }
+
+    /// A connection was of no use: pauses, and gives up what is owed once that has gone on for too long.
+    async fn fail<O: Owner>(&mut self, failing: &mut Option<Failing>, owner: &Weak<O>) {
+        let so_far = failing.get_or_insert_default();
+        if self.unacked.bytes() == 0 && self.lane.queue.bytes() == 0 {
+            // Nothing is owed, so nothing is late.
+            so_far.since = Instant::now();
+        } else if so_far.is_over() {
+            self.give_up(owner);
+            so_far.since = Instant::now();
+        }
+        so_far.pause().await;
     }
 
     /// What was accepted is lost, and another session begins.
@@ -197,6 +205,8 @@ impl Writer {
     /// Takes what waits, to be written and kept.
     fn keep_batch(&mut self) {
         let mut batch = self.unacked.empty();
+        // Before it leaves the queue: at no moment may it seem that everything has arrived.
+        self.lane.unacked.store(usize::MAX, Ordering::Release);
         self.lane.queue.take(&mut batch);
         self.crowd = if batch.messages > 1 { CROWD_LASTS } else { self.crowd.saturating_sub(1) };
         self.unacked.keep(batch);
@@ -239,7 +249,7 @@ impl Writer {
         let reading = AbortOnDrop(tokio::spawn(read_acks(reader, acks.clone())));
         let write = async {
             acks.written.store(self.unacked.end(), Ordering::Release);
-            if writer.write_all(&again).await.is_err() {
+            if write_out(&mut writer, &again).await.is_err() {
                 return;
             }
             drop(again);
@@ -258,7 +268,7 @@ impl Writer {
                     continue;
                 }
                 acks.written.store(self.unacked.end(), Ordering::Release);
-                if writer.write_all(self.unacked.last()).await.is_err() {
+                if write_out(&mut writer, self.unacked.last()).await.is_err() {
                     return;
                 }
             }
@@ -287,6 +297,12 @@ impl Writer {
         self.keep_batch();
         true
     }
+}
+
+/// Writes, and sees to it that nothing stays behind: what lies over the network may have a buffer of its own.
+async fn write_out(writer: &mut WriteHalf<Box<dyn Stream>>, bytes: &[u8]) -> io::Result<()> {
+    writer.write_all(bytes).await?;
+    writer.flush().await
 }
 
 /// How long it has been going wrong.

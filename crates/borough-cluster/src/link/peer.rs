@@ -14,7 +14,7 @@ use borough_actor::{DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
 use borough_wire::codec::{CodecId, Codecs};
 use borough_wire::frame::{Frame, put_answer, put_ask, put_chunks, put_tell};
-use borough_wire::limits::{ANSWERS_MAX, Limits, PATH_MAX, Sizes, TEXT_MAX};
+use borough_wire::limits::{ANSWERS_MAX, FRAME_MAX_RANGE, Limits, PATH_MAX, Sizes, TEXT_MAX};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -22,6 +22,7 @@ use super::codes;
 use super::outbound::{NoWay, Outbound, Owner};
 use super::queue::Refused;
 use super::{Dial, Dialler, Hub};
+use crate::door::seldom::Seldom;
 use crate::door::{Connection, Lane};
 
 /// What a message's head takes at most, beside its body.
@@ -41,11 +42,14 @@ pub(crate) struct Link {
     lost: AtomicBool,
     codec: AtomicU8,
     frame_max: AtomicUsize,
+    own_frame_max: usize,
     message_max: AtomicUsize,
     unacked_max: usize,
     watches: Mutex<Watches>,
     lookups: Mutex<BTreeMap<u64, oneshot::Sender<Result<u64, LookupError>>>>,
     last_lookup: AtomicU64,
+    /// How often the peer left no room for what it should know.
+    deaf: Seldom,
     /// Itself, for the tasks it starts.
     me: Weak<Link>,
 }
@@ -85,12 +89,15 @@ impl Link {
             answers: outbound(Lane::Answers),
             lost: AtomicBool::new(false),
             codec: AtomicU8::new(codec.number()),
-            frame_max: AtomicUsize::new(limits.frame_max),
+            // Until the peer has said what it takes, what every node takes.
+            frame_max: AtomicUsize::new(*FRAME_MAX_RANGE.start()),
+            own_frame_max: limits.frame_max,
             message_max: AtomicUsize::new(limits.message_max),
             unacked_max: limits.unacked_max,
             watches: Mutex::default(),
             lookups: Mutex::default(),
             last_lookup: AtomicU64::new(0),
+            deaf: Seldom::default(),
             me: me.clone(),
         })
     }
@@ -128,8 +135,11 @@ impl Link {
     /// Says something that does not wait for room, on the lane of messages.
     fn post(&self, frame: Frame<'_>) {
         let put = |out: &mut Vec<u8>| put_own(out, frame);
-        if self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, 0, put) == Err(Refused::Full) {
-            tracing::warn!(peer = %self.peer, "a peer reads nothing; what it should know is dropped");
+        let pushed = self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, 0, put);
+        if pushed == Err(Refused::Full)
+            && let Some(left_out) = self.deaf.happened()
+        {
+            tracing::warn!(peer = %self.peer, left_out, "a peer reads nothing; what it should know is dropped");
         }
     }
 
@@ -438,9 +448,14 @@ impl Dial for Link {
 }
 
 impl Owner for Link {
-    fn peer_is_gone(&self) {
+    fn peer_is_gone(&self) -> bool {
+        if self.hub.is_member(self.peer.uid) {
+            // The cluster will say so, if it is true.
+            return false;
+        }
         self.hub.close(self.peer.uid);
         self.close();
+        true
     }
 
     fn expects(&self) -> bool {
@@ -455,7 +470,8 @@ impl Owner for Link {
         if !self.hub.is_member(self.peer.uid) {
             // Nobody will ever say that it was removed.
             tracing::warn!(peer = %self.peer, lost, "one that is no member cannot be reached; it counts as gone");
-            return self.peer_is_gone();
+            self.hub.close(self.peer.uid);
+            return self.close();
         }
         tracing::warn!(peer = %self.peer, ?lane, lost, "a peer cannot be reached; what was on its way is lost");
         if lane == Lane::Answers {
@@ -477,7 +493,7 @@ impl Owner for Link {
 
     fn connected(&self, connection: &Connection) {
         let frame_max = usize::try_from(connection.frame_max).unwrap_or(usize::MAX);
-        self.frame_max.fetch_min(frame_max, Ordering::Relaxed);
+        self.frame_max.store(frame_max.min(self.own_frame_max), Ordering::Relaxed);
         let message_max = usize::try_from(connection.message_max).unwrap_or(usize::MAX);
         self.message_max.fetch_min(message_max, Ordering::Relaxed);
         if !Codecs::from_mask(connection.codecs).contains(self.codec()) {

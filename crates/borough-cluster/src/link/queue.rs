@@ -170,6 +170,7 @@ impl Queue {
         state.closed = true;
         let lost = mem::take(&mut state.waiting).messages;
         let line = mem::take(&mut state.line);
+        state.turned_away.extend(line.iter().map(|in_line| in_line.ticket));
         let writer = state.writer.take();
         drop(state);
         for in_line in line {
@@ -215,7 +216,7 @@ impl Future for Enter {
         let Self { queue, place } = self.get_mut();
         let mut state = queue.lock();
         match mem::replace(place, Place::Done) {
-            _ if state.closed => Poll::Ready(Err(Refused::Closed)),
+            Place::Outside(_) if state.closed => Poll::Ready(Err(Refused::Closed)),
             Place::Outside(frame) if queue.has_room(&state.waiting) && state.line.is_empty() => {
                 Queue::append(state, 1, |out| out.extend_from_slice(&frame));
                 Poll::Ready(Ok(()))

@@ -275,6 +275,9 @@ impl NodeBuilder {
     fn setup(self, system: SystemHandle) -> Result<Setup, StartError> {
         let settings = Checked::new(self.settings)?;
         self.limits.check()?;
+        if !self.codec.is_built_in() {
+            return Err(StartError::Codec { codec: self.codec });
+        }
         short("the cluster's name", &settings.cluster)?;
         let listen = Address::new(self.listen);
         let advertise = self.advertise.map(|text| address("the advertised address", text)).transpose()?;

@@ -4,6 +4,7 @@ use std::io;
 
 use borough_protocol::incarnation::{Address, Incarnation};
 use borough_protocol::settings::Unsafe;
+use borough_wire::codec::CodecId;
 use borough_wire::limits::{LimitError, TEXT_MAX};
 
 use crate::security::SecurityError;
@@ -40,6 +41,14 @@ pub enum StartError {
         what: &'static str,
         /// How long it is.
         length: usize,
+    },
+    /// The codec for messages is not built in.
+    #[error(
+        "{codec} is not built in: switch on its feature (`message-pack`, `json`) of borough, on every node, or choose another codec"
+    )]
+    Codec {
+        /// Which one.
+        codec: CodecId,
     },
     /// The certificates cannot be used.
     #[error(transparent)]

@@ -133,7 +133,7 @@ async fn a_peer_that_is_gone_fails_asks_at_once_and_gives_tells_back() {
 #[tokio::test(start_paused = true)]
 async fn another_life_at_the_same_address_gets_nothing_meant_for_the_one_before() {
     let network = MemoryNetwork::new(7);
-    let (here, there) = (place(&network, 1).await, place(&network, 2).await);
+    let (here, there) = (place(&network, 1).await, place(&network, 2002).await);
     there.keeper();
     let keeper = here.keeper_of(&there).await;
     soon(keeper.ask(Note::Kept)).await.unwrap();
@@ -155,7 +155,7 @@ async fn another_life_at_the_same_address_gets_nothing_meant_for_the_one_before(
 #[tokio::test(start_paused = true)]
 async fn between_two_lives_of_a_node_nobody_comes_in_and_the_next_gets_nothing_of_the_one_before() {
     let network = MemoryNetwork::new(10);
-    let (here, there) = (place(&network, 1).await, place(&network, 2).await);
+    let (here, there) = (place(&network, 1).await, place(&network, 2002).await);
     let keeper_there = there.keeper();
     let keeper = here.keeper_of(&there).await;
     soon(keeper.ask(Note::Kept)).await.unwrap();

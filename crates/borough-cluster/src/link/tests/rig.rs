@@ -56,7 +56,7 @@ impl Doorman for Porter {
     }
 }
 
-/// The system of that number, listening.
+/// The system of that number, listening. Those from 1000 on are no members of the cluster.
 pub(super) async fn place(network: &MemoryNetwork, number: u64) -> Place {
     place_with(network, number, Limits::default()).await
 }

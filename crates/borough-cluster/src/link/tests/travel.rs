@@ -154,7 +154,7 @@ async fn that_an_actor_is_gone_is_said_again_after_a_lane_was_given_up() {
 #[tokio::test(start_paused = true)]
 async fn an_actor_of_a_life_that_ended_unnoticed_is_gone() {
     let network = MemoryNetwork::new(24);
-    let (a, b) = (place(&network, 1).await, place(&network, 2).await);
+    let (a, b) = (place(&network, 1).await, place(&network, 2002).await);
     b.keeper();
     let of_b = a.keeper_of(&b).await;
     let stopped = of_b.stopped();
