@@ -57,10 +57,12 @@ impl CodecError {
         Self::Encode { type_name: type_name::<T>(), codec, why: why.to_string() }
     }
 
+    #[cold]
     pub(super) fn decode<T>(codec: CodecId, why: &impl ToString) -> Self {
         Self::Decode { type_name: type_name::<T>(), codec, why: why.to_string() }
     }
 
+    #[cold]
     pub(super) fn trailing<T>(codec: CodecId, left: usize) -> Self {
         Self::Trailing { type_name: type_name::<T>(), codec, left }
     }

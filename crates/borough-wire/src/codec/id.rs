@@ -86,6 +86,30 @@ impl CodecId {
         }
     }
 
+    /// As [`CodecId::decode`], with the value left in `place`: see [`Codec::decode_into`].
+    ///
+    /// # Errors
+    /// As [`CodecId::decode`].
+    #[inline]
+    pub fn decode_into<T: DeserializeOwned>(
+        self,
+        bytes: &[u8],
+        place: &mut Option<T>,
+    ) -> Result<(), CodecError> {
+        match self {
+            Self::Postcard => Postcard::decode_into(bytes, place),
+            #[cfg(feature = "message-pack")]
+            Self::MessagePack => MessagePack::decode_into(bytes, place),
+            #[cfg(feature = "json")]
+            Self::Json => Json::decode_into(bytes, place),
+            #[cfg(not(all(feature = "message-pack", feature = "json")))]
+            absent => {
+                *place = None;
+                Err(absent.absent())
+            }
+        }
+    }
+
     #[cfg(not(all(feature = "message-pack", feature = "json")))]
     fn absent(self) -> CodecError {
         let feature = if self == Self::MessagePack { "message-pack" } else { "json" };

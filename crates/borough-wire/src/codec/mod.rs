@@ -48,4 +48,16 @@ pub trait Codec {
     /// # Errors
     /// [`CodecError::Decode`] if they are no such value, [`CodecError::Trailing`] if something is left over.
     fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError>;
+
+    /// As [`decode`](Self::decode), with the value left in `place`, which is empty if there is none. For values of some size, which cost
+    /// more to hand from call to call than to read.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    #[inline]
+    fn decode_into<T: DeserializeOwned>(bytes: &[u8], place: &mut Option<T>) -> Result<(), CodecError> {
+        *place = None;
+        *place = Some(Self::decode(bytes)?);
+        Ok(())
+    }
 }

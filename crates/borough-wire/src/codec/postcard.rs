@@ -1,5 +1,6 @@
 //! Postcard: compact, quick, and without field names.
 
+use postcard::Deserializer;
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,6 +33,23 @@ impl Codec for Postcard {
             Ok((_, left)) => Err(CodecError::trailing::<T>(Self::ID, left.len())),
             Err(error) => Err(CodecError::decode::<T>(Self::ID, &error)),
         }
+    }
+
+    #[inline]
+    fn decode_into<T: DeserializeOwned>(bytes: &[u8], place: &mut Option<T>) -> Result<(), CodecError> {
+        *place = None;
+        let mut decoder = Deserializer::from_bytes(bytes);
+        match T::deserialize(&mut decoder) {
+            Ok(value) => *place = Some(value),
+            Err(error) => return Err(CodecError::decode::<T>(Self::ID, &error)),
+        }
+        // Left over is never an error of a slice, and would mean as much.
+        let left = decoder.finalize().map_or(usize::MAX, <[u8]>::len);
+        if left == 0 {
+            return Ok(());
+        }
+        *place = None;
+        Err(CodecError::trailing::<T>(Self::ID, left))
     }
 }
 

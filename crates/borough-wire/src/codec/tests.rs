@@ -40,6 +40,25 @@ fn a_value_comes_back_and_what_was_in_the_buffer_stays() {
 }
 
 #[test]
+fn a_value_is_left_in_its_place_and_without_one_the_place_is_empty() {
+    for codec in built_in() {
+        for message in samples() {
+            let mut bytes = encoded(codec, &message);
+            let mut place = None;
+            assert_eq!(codec.decode_into(&bytes, &mut place), Ok(()));
+            assert_eq!(place.as_ref(), Some(&message), "{codec}");
+            bytes.push(b'1');
+            for wrong in [&bytes[..], &[0xc1], &[]] {
+                let mut place = Some(message.clone());
+                let error = codec.decode_into(wrong, &mut place).unwrap_err();
+                assert_eq!(Err(error), codec.decode::<Message>(wrong), "{codec}");
+                assert_eq!(place, None, "{codec}");
+            }
+        }
+    }
+}
+
+#[test]
 fn bytes_behind_a_value_are_refused() {
     for codec in built_in() {
         for message in samples() {
