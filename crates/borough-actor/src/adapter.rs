@@ -67,7 +67,7 @@ fn unwrap<M, T: 'static>(item: Item<M>) -> Option<T> {
     let Item::Rare(rare) = item else { return None };
     match *rare {
         Rare::Adapted(adapted) => adapted.into_foreign().downcast().ok().map(|message| *message),
-        Rare::StopHere | Rare::Terminated(..) => None,
+        Rare::StopHere | Rare::Terminated(..) | Rare::Packet(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::fault::Fault;
 use crate::id::ActorId;
 use crate::item::{Item, Rare};
-use crate::mailbox::{Letter, Mailbox, Refusal, Ticket};
+use crate::mailbox::{Mailbox, Refusal, Ticket};
 use crate::mailbox_kind::MailboxKind;
 use crate::path;
 use crate::system::Core;
@@ -166,12 +166,25 @@ impl<M: Send + 'static> ActorCell<M> {
 
     /// Drops what no handler will see, and counts it if it was a message.
     pub(crate) fn bury(&self, item: Item<M>, reason: DeadLetterReason) {
-        if item.is_expendable() {
-            self.record_dead_letter(reason);
-            // A message is user code too as it is dropped; what it does must not end the actor's end.
-            if Fault::catch(|| item.discard()).is_err() {
-                tracing::error!(actor = %self.path(), "a message panicked as it was dropped");
-            }
+        if let Item::Rare(rare) = item {
+            return self.bury_rare(rare, reason);
+        }
+        self.bury_message(item, reason);
+    }
+
+    fn bury_rare(&self, rare: Box<Rare<M>>, reason: DeadLetterReason) {
+        match *rare {
+            Rare::Packet(packet) => packet.bury(self, reason),
+            Rare::Adapted(_) => self.bury_message(Item::Rare(rare), reason),
+            Rare::StopHere | Rare::Terminated(..) => {}
+        }
+    }
+
+    fn bury_message(&self, message: Item<M>, reason: DeadLetterReason) {
+        self.record_dead_letter(reason);
+        // A message is user code too as it is dropped; what it does must not end the actor's end.
+        if Fault::catch(|| message.discard()).is_err() {
+            tracing::error!(actor = %self.path(), "a message panicked as it was dropped");
         }
     }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use crate::ask::{AskId, StowedAskId, discard};
 use crate::mailbox::Letter;
+use crate::remote::Packet;
 use crate::watch::{Terminated, WatchId};
 
 /// One thing for the actor to attend to, in order.
@@ -21,6 +22,8 @@ pub(crate) enum Rare<M> {
     StopHere,
     /// A watched actor is gone.
     Terminated(WatchId, Terminated),
+    /// Messages of another node, not decoded yet. Only in mailboxes that pack.
+    Packet(Packet<M>),
 }
 
 /// A foreign message on its way to becoming one of type `M`.
@@ -65,13 +68,42 @@ impl<M> Item<M> {
     }
 }
 
+impl<M> Rare<M> {
+    /// Whether it is a packet in which something is left.
+    pub(crate) fn has_messages(&self) -> bool {
+        matches!(self, Self::Packet(packet) if packet.len() > 0)
+    }
+
+    /// A packet in which nothing is left is one item all the same.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Packet(packet) => packet.len().max(1),
+            Self::Adapted(_) | Self::StopHere | Self::Terminated(..) => 1,
+        }
+    }
+}
+
 impl<M> Letter for Item<M> {
     /// What somebody sent is; what the system says is not, and is no dead letter either.
     fn is_expendable(&self) -> bool {
         match self {
             Self::Tell(_) | Self::Ask(..) => true,
-            Self::Rare(rare) => matches!(**rare, Rare::Adapted(_)),
+            Self::Rare(rare) => matches!(**rare, Rare::Adapted(_) | Rare::Packet(_)),
         }
+    }
+
+    #[inline]
+    fn weight(&self) -> usize {
+        match self {
+            Self::Tell(_) | Self::Ask(..) => 1,
+            Self::Rare(rare) => rare.weight(),
+        }
+    }
+
+    fn cut(&mut self, weight: usize) -> Option<Self> {
+        let Self::Rare(rare) = self else { return None };
+        let Rare::Packet(packet) = &mut **rare else { return None };
+        Some(Self::rare(Rare::Packet(packet.cut(weight))))
     }
 }
 

@@ -130,10 +130,10 @@ impl AskTable {
         }
     }
 
-    /// Names the ask of another node that is given up after this time.
-    pub(crate) fn name_abroad(&self, left: Duration) -> AskId {
+    /// Names the ask of another node that arrived then, by [`AskTable::clock`], and is given up so long after.
+    pub(crate) fn name_abroad(arrived: u32, left: Duration) -> AskId {
         let left = u32::try_from(left.as_millis()).unwrap_or(u32::MAX).min(LONGEST_ABROAD);
-        AskId::abroad(self.clock().wrapping_add(left))
+        AskId::abroad(arrived.wrapping_add(left))
     }
 
     #[cold]
@@ -144,7 +144,7 @@ impl AskTable {
 
     /// Milliseconds since the table began, as far as they fit.
     #[expect(clippy::cast_possible_truncation, reason = "the clock goes round")]
-    fn clock(&self) -> u32 {
+    pub(crate) fn clock(&self) -> u32 {
         self.began.elapsed().as_millis() as u32
     }
 

@@ -1,5 +1,6 @@
 //! What an actor's code can reach from inside a turn, and what every end of an actor does.
 
+mod packet;
 mod stash;
 mod timers;
 mod watch;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub(crate) use self::packet::OpenPacket;
 use self::stash::Stash;
 pub use self::stash::StashFull;
 pub use self::timers::{TimerKey, Timers};
@@ -25,7 +27,7 @@ use crate::events::EventStream;
 use crate::fault::Fault;
 use crate::host::Pace;
 use crate::id::ActorId;
-use crate::item::Item;
+use crate::item::{Item, Rare};
 use crate::mailbox::Batch;
 use crate::supervision::{ActorFailed, Directive, RestartHistory, Supervision};
 use crate::system::{Spawn, SystemHandle, spawn};
@@ -53,6 +55,8 @@ struct Extras<M> {
     followed: Option<Fault>,
     /// A watched actor that is gone, for the call of `terminated` that follows.
     terminated: Option<Terminated>,
+    /// The packet whose messages are being handled; before all that is in the inbox. Between batches it is in there.
+    packet: Option<Box<Rare<M>>>,
 }
 
 impl<M> Default for Extras<M> {
@@ -65,6 +69,7 @@ impl<M> Default for Extras<M> {
             restarts: RestartHistory::default(),
             followed: None,
             terminated: None,
+            packet: None,
         }
     }
 }
@@ -157,6 +162,10 @@ impl<A: Actor> Context<A> {
 
     /// Puts all stashed messages in front of those that wait, in the order they were stashed.
     pub fn unstash_all(&mut self) {
+        if self.stashed() == 0 {
+            return;
+        }
+        self.close_packet();
         let Some(extras) = &mut self.extras else { return };
         for item in extras.stash.drain().rev() {
             self.inbox.push_front(item);
@@ -217,7 +226,7 @@ impl<A: Actor> Context<A> {
 
     #[inline]
     pub(crate) fn batch_begins(&mut self) {
-        let messages = self.inbox.len();
+        let messages = self.inbox.weight();
         // Without messages it is a due timer's batch.
         self.pace.begin(messages.max(1));
         if let Some(extras) = &mut self.extras {
@@ -230,7 +239,14 @@ impl<A: Actor> Context<A> {
         self.pace.end();
         if let Some(extras) = &mut self.extras {
             extras.timers.note_activity();
+            self.close_packet();
         }
+    }
+
+    /// Whether something comes before what is in the inbox: a call of `terminated`, or the rest of a packet.
+    #[inline]
+    pub(crate) fn has_before_inbox(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.terminated.is_some() || extras.packet.is_some())
     }
 
     /// A watched actor is gone: gives the message the watch asked for, or notes that `terminated` is to be called.
@@ -320,6 +336,7 @@ impl<A: Actor> Context<A> {
     /// The actor ends for this reason: nothing enters any more, and what waits is buried.
     pub(crate) fn close(&mut self, reason: StopReason) {
         self.ending = Some(reason);
+        self.close_packet();
         self.unstash_all();
         self.end_arrangements();
         let waiting = self.cell.mailbox.close();

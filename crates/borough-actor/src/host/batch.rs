@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::actor::Actor;
 use crate::ask::turn::{handling, is_last};
 use crate::cell::interrupt;
-use crate::context::Context;
+use crate::context::{Context, OpenPacket};
 use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
 use crate::item::{Item, Rare};
@@ -32,7 +32,20 @@ pub(super) fn run<'a, A: Actor>(
 /// stop, or it has first to hear that a watched actor is gone.
 #[inline]
 fn next_message<A: Actor>(ctx: &mut Context<A>) -> Option<A::Msg> {
-    while !ctx.is_stopping() && !ctx.has_terminated() && !is_asked_to_stop(ctx) {
+    while !ctx.is_stopping() {
+        if ctx.has_before_inbox() {
+            let mut place = None;
+            if ctx.has_terminated() || is_last() || !packed_message(ctx, &mut place) {
+                return None;
+            }
+            if place.is_some() {
+                return place;
+            }
+            continue;
+        }
+        if is_asked_to_stop(ctx) {
+            return None;
+        }
         let Some(item) = ctx.inbox.pop() else {
             handling(None);
             return ctx.take_due();
@@ -51,7 +64,7 @@ fn next_message<A: Actor>(ctx: &mut Context<A>) -> Option<A::Msg> {
                 bury(ctx, message);
             }
             Item::Rare(rare) => {
-                if let Some(message) = rare_message(ctx, *rare) {
+                if let Some(message) = rare_message(ctx, rare) {
                     return Some(message);
                 }
             }
@@ -77,9 +90,26 @@ fn bury<A: Actor>(ctx: &mut Context<A>, message: A::Msg) {
     ctx.cell.bury(Item::Tell(message), DeadLetterReason::AskerGone);
 }
 
+/// Of a packet one message at a time: the others stay where nothing overtakes them and no fault loses them. `false`: somebody wants the
+/// actor to stop.
+///
+/// The message is left in `place`, because one of some size costs more to hand from call to call than to decode.
+#[inline(never)]
+fn packed_message<A: Actor>(ctx: &mut Context<A>, place: &mut Option<A::Msg>) -> bool {
+    let Some(OpenPacket { packet, cell }) = ctx.packet() else { return true };
+    if packet.len().is_multiple_of(LOOK_EVERY) && cell.mailbox.is_interrupted(interrupt::ENDING) {
+        return false;
+    }
+    handling(packet.next(cell, place));
+    if packet.len() == 0 {
+        ctx.close_packet();
+    }
+    true
+}
+
 #[cold]
-fn rare_message<A: Actor>(ctx: &mut Context<A>, rare: Rare<A::Msg>) -> Option<A::Msg> {
-    match rare {
+fn rare_message<A: Actor>(ctx: &mut Context<A>, rare: Box<Rare<A::Msg>>) -> Option<A::Msg> {
+    match *rare {
         Rare::Adapted(adapted) => {
             let ask = adapted.ask();
             if ask.is_some_and(|ask| ctx.cell.core.asks.is_given_up(ask)) {
@@ -96,6 +126,10 @@ fn rare_message<A: Actor>(ctx: &mut Context<A>, rare: Rare<A::Msg>) -> Option<A:
         Rare::Terminated(watch, who) => {
             handling(None);
             ctx.watch_ended(watch, who)
+        }
+        Rare::Packet(_) => {
+            ctx.open_packet(rare);
+            None
         }
     }
 }

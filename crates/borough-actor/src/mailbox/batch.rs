@@ -2,10 +2,24 @@
 
 use std::collections::{VecDeque, vec_deque};
 
+use super::Letter;
+
 /// One pointer in size, and nothing behind it until the first item: every idle reader has one.
 #[derive(Debug)]
-#[expect(clippy::box_collection, reason = "the size of the pointer is the point")]
-pub(crate) struct Batch<T>(Option<Box<VecDeque<T>>>);
+pub(crate) struct Batch<T>(Option<Box<InHand<T>>>);
+
+#[derive(Debug)]
+struct InHand<T> {
+    items: VecDeque<T>,
+    /// By how much they weigh more than they are.
+    extra: usize,
+}
+
+impl<T> Default for InHand<T> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), extra: 0 }
+    }
+}
 
 impl<T> Default for Batch<T> {
     fn default() -> Self {
@@ -13,19 +27,38 @@ impl<T> Default for Batch<T> {
     }
 }
 
-impl<T> Batch<T> {
+impl<T: Letter> Batch<T> {
+    /// Takes the first item. If it weighs more than one, [`Batch::lighten`] is to be called: nearly none does, and nearly every
+    /// message comes by here.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        self.0.as_mut()?.pop_front()
+        self.0.as_mut()?.items.pop_front()
+    }
+
+    /// An item was popped that weighs so much more than one.
+    pub(crate) fn lighten(&mut self, extra: usize) {
+        if let Some(in_hand) = &mut self.0 {
+            in_hand.extra -= extra;
+        }
     }
 
     pub(crate) fn push_front(&mut self, item: T) {
-        self.buffer().push_front(item);
+        let in_hand = self.0.get_or_insert_default();
+        in_hand.extra += item.weight() - 1;
+        in_hand.items.push_front(item);
+    }
+}
+
+impl<T> Batch<T> {
+    /// What the items weigh together: as much as they are, or more.
+    #[inline]
+    pub(crate) fn weight(&self) -> usize {
+        self.0.as_ref().map_or(0, |in_hand| in_hand.items.len() + in_hand.extra)
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |items| items.len())
+        self.0.as_ref().map_or(0, |in_hand| in_hand.items.len())
     }
 
     #[inline]
@@ -35,13 +68,18 @@ impl<T> Batch<T> {
 
     #[inline]
     pub(super) fn buffer(&mut self) -> &mut VecDeque<T> {
-        self.0.get_or_insert_default()
+        &mut self.0.get_or_insert_default().items
     }
 
     /// The buffer, if there ever was an item.
     #[inline]
     pub(super) fn used_buffer(&mut self) -> Option<&mut VecDeque<T>> {
-        self.0.as_deref_mut()
+        self.0.as_mut().map(|in_hand| &mut in_hand.items)
+    }
+
+    /// What was put into the buffer weighs so much more than it is.
+    pub(super) fn add_extra(&mut self, extra: usize) {
+        self.0.get_or_insert_default().extra += extra;
     }
 }
 
@@ -50,6 +88,6 @@ impl<T> IntoIterator for Batch<T> {
     type IntoIter = vec_deque::IntoIter<T>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.map(|items| *items).unwrap_or_default().into_iter()
+        self.0.map(|in_hand| in_hand.items).unwrap_or_default().into_iter()
     }
 }

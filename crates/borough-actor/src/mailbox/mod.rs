@@ -3,7 +3,8 @@
 //! Promise: an accepted item is taken exactly once, in leaving order, or handed out by [`Mailbox::close`];
 //! a refused item is given back; a sender that waits for room is admitted in order of arrival, and one
 //! that gives up leaves nothing behind. At most `capacity` items wait, and the reader holds at most one
-//! batch beside them: as many as it asked for, but no more than a quarter of the capacity.
+//! batch beside them: as many as it asked for, but no more than a quarter of the capacity. An item that stands for
+//! many counts as many; it is cut where only a part of it may pass.
 //!
 //! ```text
 //! reader:  Running --no item, or took the only one--> Parked(waker) --push or interrupt--> Running
@@ -47,9 +48,21 @@ const PARKED: u8 = 1 << 6;
 const OWN: u8 = CLOSED | PARKED;
 
 /// What a mailbox must know of its items.
-pub(crate) trait Letter {
+pub(crate) trait Letter: Sized {
     /// Whether it may be dropped for want of room.
     fn is_expendable(&self) -> bool;
+
+    /// As how many it counts, at least one. It enters a mailbox that [packs](Mailbox::packs) by [`Mailbox::push_all`], if that is more.
+    #[inline]
+    fn weight(&self) -> usize {
+        1
+    }
+
+    /// Takes so much, at least one, off the front of one that weighs more.
+    fn cut(&mut self, weight: usize) -> Option<Self> {
+        let _ = weight;
+        None
+    }
 }
 
 /// What a mailbox does with an item for which it has no room.
@@ -112,6 +125,8 @@ struct State<T> {
 #[derive(Debug)]
 struct Seldom<T> {
     waiting: Waiting<T>,
+    /// By how much the items in the queue weigh more than they are.
+    extra: usize,
     /// The reader's waker while it is busy elsewhere: only an interrupt may use it.
     busy: Option<Waker>,
     /// What the reader is called.
@@ -120,12 +135,37 @@ struct Seldom<T> {
 
 impl<T> State<T> {
     fn seldom(&mut self) -> &mut Seldom<T> {
-        self.seldom
-            .get_or_insert_with(|| Box::new(Seldom { waiting: Waiting::default(), busy: None, label: None }))
+        self.seldom.get_or_insert_with(|| {
+            Box::new(Seldom { waiting: Waiting::default(), extra: 0, busy: None, label: None })
+        })
+    }
+
+    #[inline]
+    fn extra(&self) -> usize {
+        self.seldom.as_ref().map_or(0, |seldom| seldom.extra)
     }
 
     fn waiting(&mut self) -> Option<&mut Waiting<T>> {
         self.seldom.as_mut().map(|seldom| &mut seldom.waiting)
+    }
+}
+
+impl<T: Letter> State<T> {
+    /// What the items in the queue weigh together.
+    #[inline]
+    fn weight(&self) -> usize {
+        self.queue.len() + self.extra()
+    }
+
+    /// Fills the empty `batch`, with some in the queue that weigh more than one.
+    #[inline(never)]
+    fn take_heavy(&mut self, batch: &mut Batch<T>, limit: usize) {
+        let before = self.weight();
+        let extra = self.queue.take_heavy(batch.buffer(), limit);
+        batch.add_extra(extra);
+        // What was cut is an item here and an item there: only the weights add up.
+        let left = before - batch.weight();
+        self.seldom().extra = left - self.queue.len();
     }
 }
 
@@ -159,17 +199,31 @@ impl<T: Letter> Mailbox<T> {
         Ok(())
     }
 
-    /// Puts items in from the front, for as long as there is room; the others stay. One lock for all.
-    pub(crate) fn push_all(&self, items: &mut VecDeque<T>) {
+    /// Whether items may weigh more than one: they leave in the order they came, and senders wait for room.
+    pub(crate) fn packs(&self) -> bool {
+        self.when_full == WhenFull::Wait && matches!(lock(&self.state).queue, Queue::Fifo(_))
+    }
+
+    /// Puts items in from the front, for as long as there is room; the others stay. One lock for all. `weight` is what they weigh together;
+    /// gives what of that was put in.
+    pub(crate) fn push_all(&self, items: &mut VecDeque<T>, weight: usize) -> usize {
         let mut state = lock(&self.state);
         if self.is_closed() || items.is_empty() || !self.has_room(&state) {
-            return;
+            return 0;
         }
-        let room = self.capacity as usize - state.queue.len();
-        state.queue.push_some(items, room);
+        let room = self.capacity as usize - state.weight();
+        if weight == items.len() {
+            state.queue.push_some(items, room);
+        } else {
+            let extra = state.queue.push_some_heavy(items, room);
+            if extra > 0 {
+                state.seldom().extra += extra;
+            }
+        }
         let reader = self.unpark(&mut state);
         drop(state);
         reader.into_iter().for_each(Waker::wake);
+        weight.min(room)
     }
 
     #[inline]
@@ -197,8 +251,8 @@ impl<T: Letter> Mailbox<T> {
 
     #[inline]
     fn has_room(&self, state: &State<T>) -> bool {
-        let line = state.seldom.as_ref().map_or(0, |seldom| seldom.waiting.len());
-        state.queue.len() < self.capacity as usize && line == 0
+        let Some(seldom) = &state.seldom else { return state.queue.len() < self.capacity as usize };
+        state.queue.len() + seldom.extra < self.capacity as usize && seldom.waiting.len() == 0
     }
 
     #[cold]
@@ -276,8 +330,13 @@ impl<T: Letter> Mailbox<T> {
             self.park(&mut state, cx.waker());
             return Poll::Pending;
         }
-        state.queue.take(batch.buffer(), limit.min(self.capacity as usize / 4).max(1));
-        if state.seldom.is_some() && state.queue.len() <= self.capacity as usize / 2 {
+        let limit = limit.min(self.capacity as usize / 4).max(1);
+        if state.extra() == 0 {
+            state.queue.take(batch.buffer(), limit);
+        } else {
+            state.take_heavy(batch, limit);
+        }
+        if state.seldom.is_some() && state.weight() <= self.capacity as usize / 2 {
             let admitted = self.admit(&mut state);
             self.park_with_last(&mut state, batch, cx);
             drop(state);
@@ -291,7 +350,7 @@ impl<T: Letter> Mailbox<T> {
     /// Parks the reader if it took the only item.
     #[inline]
     fn park_with_last(&self, state: &mut State<T>, batch: &Batch<T>, cx: &Context<'_>) {
-        if state.queue.len() == 0 && batch.len() == 1 {
+        if state.queue.len() == 0 && batch.weight() == 1 {
             self.park(state, cx.waker());
         }
     }
@@ -311,7 +370,7 @@ impl<T: Letter> Mailbox<T> {
         let mut wakers = Vec::new();
         let State { queue, seldom, .. } = state;
         let Some(seldom) = seldom else { return wakers };
-        while queue.len() < self.capacity as usize {
+        while queue.len() + seldom.extra < self.capacity as usize {
             let Some((item, rank, waker)) = seldom.waiting.admit() else { break };
             queue.push_ranked(item, rank);
             wakers.push(waker);
@@ -385,6 +444,9 @@ impl<T: Letter> Mailbox<T> {
         let mut state = lock(&self.state);
         self.flags.fetch_or(CLOSED, Ordering::Relaxed);
         let left = state.queue.drain();
+        if let Some(seldom) = &mut state.seldom {
+            seldom.extra = 0;
+        }
         drop(self.unpark(&mut state));
         let wakers = state.waiting().map(|waiting| waiting.wakers()).unwrap_or_default();
         drop(state);

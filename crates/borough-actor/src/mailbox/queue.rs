@@ -123,6 +123,30 @@ impl<T: Letter> Queue<T> {
         }
     }
 
+    /// As [`Queue::take`], for a queue in which some weigh more than one: up to `limit` in weight. One that is heavier alone gives what
+    /// of it may leave. Gives by how much those moved weigh more than they are.
+    pub(crate) fn take_heavy(&mut self, batch: &mut VecDeque<T>, limit: usize) -> usize {
+        match self {
+            Self::Fifo(items) => move_some(items, batch, limit, Cut::First),
+            Self::Ranked(_) => {
+                self.take(batch, limit);
+                0
+            }
+        }
+    }
+
+    /// As [`Queue::push_some`], for items of which some weigh more than one: up to `room` in weight, to the last of it. Gives by how
+    /// much those put in weigh more than they are.
+    pub(crate) fn push_some_heavy(&mut self, items: &mut VecDeque<T>, room: usize) -> usize {
+        match self {
+            Self::Fifo(queue) => move_some(items, queue, room, Cut::Any),
+            Self::Ranked(_) => {
+                self.push_some(items, room);
+                0
+            }
+        }
+    }
+
     /// Gives everything, in leaving order.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         match self {
@@ -151,6 +175,39 @@ impl<T: Letter> Queue<T> {
             *items = VecDeque::new();
         }
     }
+}
+
+/// Which items may be cut in two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// One with which there is nothing to move otherwise: it is work.
+    First,
+    /// The first for which the room is not enough.
+    Any,
+}
+
+/// Moves items of up to `room` in weight. Gives by how much they weigh more than they are.
+fn move_some<T: Letter>(from: &mut VecDeque<T>, to: &mut VecDeque<T>, mut room: usize, cut: Cut) -> usize {
+    let mut extra = 0;
+    let mut is_first = true;
+    while room > 0
+        && let Some(next) = from.front_mut()
+    {
+        let weight = next.weight();
+        let moved = if weight <= room {
+            from.pop_front()
+        } else if is_first || cut == Cut::Any {
+            next.cut(room)
+        } else {
+            None
+        };
+        let Some(moved) = moved else { break };
+        room = room.saturating_sub(weight);
+        extra += moved.weight() - 1;
+        is_first = false;
+        to.push_back(moved);
+    }
+    extra
 }
 
 impl<T: Letter> Ranked<T> {

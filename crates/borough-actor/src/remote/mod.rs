@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! here                                                        there
-//! ActorRef::tell -> RemoteRef (away.rs) encodes -> Carrier ~~~ Exports -> Inlet decodes -> mailbox -> receive
+//! ActorRef::tell -> RemoteRef (away.rs) encodes -> Carrier ~~~ Exports -> Inlet -> mailbox -> Packet decodes -> receive
 //! Ask's slot     <- answer, lose               <- Carrier ~~~ Reply (a forwarding slot) encodes <- reply.send
 //! ```
 //!
@@ -15,6 +15,7 @@ mod carrier;
 mod exports;
 mod inlet;
 mod message;
+mod packet;
 pub(crate) mod passage;
 mod travel;
 
@@ -25,6 +26,8 @@ pub use self::carrier::{Carrier, Head, Home, Interruption, ReplyAddress, Unsent,
 pub use self::exports::{Export, Exports, ExposeError};
 pub use self::inlet::{Arrived, Inlet};
 pub use self::message::Message;
+pub(crate) use self::packet::Packet;
+pub use self::packet::{RUN_BYTES, RUN_MESSAGES};
 pub use self::passage::within;
 use crate::ask::AskId;
 pub use crate::ask::Lost;

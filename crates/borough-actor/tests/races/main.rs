@@ -21,6 +21,7 @@ mod sync {
     }
 }
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -34,6 +35,23 @@ use self::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
 impl Letter for u32 {
     fn is_expendable(&self) -> bool {
         true
+    }
+}
+
+/// Numbers that move as one.
+struct Bundle(Vec<u32>);
+
+impl Letter for Bundle {
+    fn is_expendable(&self) -> bool {
+        true
+    }
+
+    fn weight(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cut(&mut self, weight: usize) -> Option<Self> {
+        Some(Self(self.0.drain(..weight).collect()))
     }
 }
 
@@ -150,6 +168,62 @@ fn senders_that_wait_for_room_lose_nothing_and_keep_their_order() {
             let mailbox = mailbox(capacity);
             let senders = senders(&mailbox);
             assert_each_once_and_in_order(&take(&mailbox, 9));
+            join_all(senders);
+        });
+    }
+}
+
+/// Puts all in, as far as there is room, and stands in line for the others, as an inlet does.
+fn send_bundle(mailbox: &Mailbox<Bundle>, numbers: Vec<u32>) {
+    let mut weight = numbers.len();
+    let mut staged = VecDeque::from([Bundle(numbers)]);
+    loop {
+        weight -= mailbox.push_all(&mut staged, weight);
+        let Some(first) = staged.front_mut() else { return };
+        let single = if first.weight() > 1 { first.cut(1) } else { staged.pop_front() }.unwrap();
+        weight -= 1;
+        let mut ticket = None;
+        let mut single = Some(single);
+        block_on(poll_fn(|cx| {
+            if let Some(single) = single.take() {
+                ticket = mailbox.push_or_wait(single, cx.waker()).unwrap_or_else(|_| panic!("it is open"));
+            }
+            ticket.map_or(Poll::Ready(()), |ticket| mailbox.poll_waiting(ticket, cx.waker()).map(drop))
+        }));
+    }
+}
+
+#[test]
+fn items_that_weigh_more_than_one_are_taken_once_in_order_and_within_the_bound() {
+    for capacity in [1, 2, 3, 5, 12] {
+        check(move || {
+            let mailbox = Arc::new(Mailbox::new(NonZeroU32::new(capacity).unwrap(), WhenFull::Wait));
+            let senders: Vec<_> = (0..2)
+                .map(|sender| {
+                    let mailbox: Arc<Mailbox<Bundle>> = mailbox.clone();
+                    thread::spawn(move || {
+                        send_bundle(&mailbox, vec![10 * sender, 10 * sender + 1]);
+                        send_bundle(&mailbox, (2..7).map(|n| 10 * sender + n).collect());
+                    })
+                })
+                .collect();
+            let limit = 2.min(capacity as usize / 4).max(1);
+            let (mut taken, mut batch) = (Vec::new(), Batch::default());
+            while taken.len() < 14 {
+                block_on(poll_fn(|cx| {
+                    if mailbox.is_parked() { Poll::Pending } else { mailbox.poll_take(&mut batch, 2, cx) }
+                }));
+                assert!(batch.weight() <= limit, "{} of {limit}", batch.weight());
+                while let Some(Bundle(numbers)) = batch.pop() {
+                    batch.lighten(numbers.len() - 1);
+                    taken.extend(numbers);
+                }
+                assert_eq!(batch.weight(), 0);
+            }
+            for sender in 0..2 {
+                let own: Vec<u32> = taken.iter().copied().filter(|n| n / 10 == sender).collect();
+                assert_eq!(own, (0..7).map(|n| 10 * sender + n).collect::<Vec<_>>());
+            }
             join_all(senders);
         });
     }

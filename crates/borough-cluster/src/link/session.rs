@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use borough_actor::DeadLetterReason;
-use borough_actor::remote::{self, Arrived, Carrier, Inlet, Interruption, Lost};
+use borough_actor::remote::{self, Arrived, Carrier, Inlet, Interruption, Lost, RUN_BYTES, RUN_MESSAGES};
 use borough_wire::codec::CodecId;
-use borough_wire::frame::{Assembler, Frame, FrameBuffer};
+use borough_wire::frame::{Assembler, Frame, FrameBuffer, Run};
 
 use super::codes;
 use super::peer::Link;
@@ -93,18 +93,26 @@ impl Session {
     pub(super) fn take(&mut self, buffer: &mut FrameBuffer) -> Result<(), Broken> {
         let carrier = self.desk.carrier.clone();
         remote::within(&carrier, || {
-            let mut left = buffer.left();
-            while let Some(frame) = buffer.next().map_err(|error| Broken(error.to_string()))? {
+            loop {
+                // Between the chunks of a message a run would be a mistake, and is left for the assembler to find.
+                while self.assembler.is_idle()
+                    && let Some(run) = buffer.next_run(RUN_MESSAGES, RUN_BYTES)
+                {
+                    self.desk.deliver_run(&run);
+                    self.position += run.bytes().len() as u64;
+                }
+                let left = buffer.left();
+                let Some(frame) = buffer.next().map_err(|error| Broken(error.to_string()))? else {
+                    return Ok(());
+                };
                 if let Some(frame) = self.assembler.take(frame).map_err(|error| Broken(error.to_string()))? {
                     self.desk.act(frame)?;
                 }
                 self.parts += (left - buffer.left()) as u64;
-                left = buffer.left();
                 if self.assembler.gathered() == 0 {
                     self.position += std::mem::take(&mut self.parts);
                 }
             }
-            Ok(())
         })
     }
 
@@ -142,6 +150,28 @@ impl Desk {
         Ok(())
     }
 
+    fn deliver_run(&mut self, run: &Run<'_>) {
+        let target = run.target();
+        let Some(inlet) = self.inlets.of(target, &self.link) else {
+            for message in run.messages() {
+                self.nobody(target, message.ask.map(|(ask, _)| ask));
+            }
+            return;
+        };
+        inlet.take_run(run);
+        self.inlets.took(target, run.bytes().len());
+    }
+
+    /// A message came for an actor that is gone.
+    #[cold]
+    fn nobody(&self, target: u64, ask: Option<u64>) {
+        let recipient = || format!("number {target}");
+        remote::bury(self.link.system(), remote::MESSAGE, recipient, DeadLetterReason::Stopped);
+        if let Some(ask) = ask {
+            self.carrier.lose(ask, Lost::Discarded);
+        }
+    }
+
     fn deliver(
         &mut self,
         target: u64,
@@ -151,16 +181,7 @@ impl Desk {
         body: &[u8],
     ) {
         let Some(inlet) = self.inlets.of(target, &self.link) else {
-            remote::bury(
-                self.link.system(),
-                remote::MESSAGE,
-                || format!("number {target}"),
-                DeadLetterReason::Stopped,
-            );
-            if let Some(ask) = ask {
-                self.carrier.lose(ask, Lost::Discarded);
-            }
-            return;
+            return self.nobody(target, ask);
         };
         if inlet.take(Arrived { codec, left, body }).is_err()
             && let Some(ask) = ask
