@@ -12,6 +12,7 @@ mod events;
 mod lifecycle;
 mod mailbox_kinds;
 mod puppet;
+mod remote;
 mod shutdown;
 mod stash;
 mod supervision;
