@@ -62,15 +62,15 @@ impl Watchable {
         Core::next_watch_id()
     }
 
-    /// Has `watcher` told once the actor is gone; at once if it is.
-    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
+    /// Has `watcher` told once the actor is gone; at once if it is. `by` is the actor that watches, if it is one.
+    pub(crate) fn watch(&self, watch: WatchId, by: Option<ActorId>, watcher: Watcher) {
         match self {
             Self::Here { id, core, .. } => {
                 if let Some(watcher) = core.registry.watch(*id, watch, watcher) {
                     watcher(self.gone_before());
                 }
             }
-            Self::Away(away) => away.watch(watch, watcher),
+            Self::Away(away) => away.watch(watch, by, watcher),
         }
     }
 
@@ -118,7 +118,7 @@ impl Stopped {
     pub(crate) fn new(watched: Watchable) -> Self {
         let (tell, news) = oneshot::channel();
         let watch = Watchable::next_watch_id();
-        watched.watch(watch, Box::new(|terminated| drop(tell.send(terminated))));
+        watched.watch(watch, None, Box::new(|terminated| drop(tell.send(terminated))));
         Self { news, watched, watch }
     }
 }

@@ -28,7 +28,7 @@ use std::time::Duration;
 pub use self::error::AskError;
 pub(crate) use self::id::{AskId, StowedAskId};
 pub use self::reply::Reply;
-pub(crate) use self::reply::discard;
+pub(crate) use self::reply::{discard, discarding};
 use self::slot::AnswerSlot;
 pub use self::slot::Lost;
 pub(crate) use self::table::AskTable;
@@ -198,7 +198,8 @@ where
         match polled {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
             Poll::Ready(Err(refused)) => Poll::Ready(Err(self.refused(refused))),
-            Poll::Pending => Poll::Ready(Err(self.lost(Lost::Expired, false))),
+            // On the way to another node it may be let in before it is withdrawn.
+            Poll::Pending => Poll::Ready(Err(self.lost(Lost::Expired, self.actor.away().is_some()))),
         }
     }
 

@@ -174,7 +174,18 @@ pub(crate) fn discard<T>(message: T) {
     drop_as(Ending::Discarded, message);
 }
 
+/// Runs code that makes a message; what it drops of it no handler sees.
+#[inline]
+pub(crate) fn discarding<R>(make: impl FnOnce() -> R) -> R {
+    ending_as(Ending::Discarded, make)
+}
+
 pub(super) fn drop_as<T>(ending: Ending, message: T) {
+    ending_as(ending, || drop(message));
+}
+
+#[inline]
+fn ending_as<R>(ending: Ending, run: impl FnOnce() -> R) -> R {
     struct Restore(Ending);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -182,5 +193,5 @@ pub(super) fn drop_as<T>(ending: Ending, message: T) {
         }
     }
     let _restore = Restore(ENDING.replace(ending));
-    drop(message);
+    run()
 }

@@ -97,10 +97,12 @@ impl<T: Message> Deliver<T> for Abroad {
             passage::within(&carrier, || carrier.codec().encode(&answer, body)).ok()?;
             carrier.answer(ask, body).ok()
         });
-        drop(passage::taken());
-        match sent {
-            Some(()) => travelled(answer),
-            None => carrier.lose(ask, Lost::Unreadable),
+        let taken = passage::taken();
+        if sent.is_some() {
+            travelled(answer);
+        } else {
+            take_back(&carrier.home().system().core().asks, taken);
+            carrier.lose(ask, Lost::Unreadable);
         }
         Ok(())
     }

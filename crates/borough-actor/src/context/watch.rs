@@ -43,11 +43,12 @@ impl<M> Watches<M> {
         let watch = Watchable::next_watch_id();
         self.by_target.insert(target.key(), watch);
         self.kept.insert(watch, Watch { target: target.clone(), message });
+        let by = watcher.id;
         let tell = move |terminated| {
             // Refused means: the watcher is gone, or on its way.
             let _ = watcher.mailbox.push_beyond_bound(Item::rare(Rare::Terminated(watch, terminated)));
         };
-        target.watch(watch, Box::new(tell));
+        target.watch(watch, Some(by), Box::new(tell));
     }
 
     pub(super) fn end(&mut self, target: &Watchable) {

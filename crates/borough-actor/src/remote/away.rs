@@ -66,9 +66,9 @@ impl Away {
         self.carrier.interrupt(self.target, what);
     }
 
-    pub(crate) fn watch(&self, watch: WatchId, watcher: Watcher) {
+    pub(crate) fn watch(&self, watch: WatchId, by: Option<ActorId>, watcher: Watcher) {
         let away = self.clone();
-        self.carrier.watch(self.target, watch.0, Box::new(move |reason| watcher(away.gone(reason))));
+        self.carrier.watch(self.target, watch.0, by, Box::new(move |reason| watcher(away.gone(reason))));
     }
 
     pub(crate) fn unwatch(&self, watch: WatchId) {

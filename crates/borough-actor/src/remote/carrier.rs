@@ -10,6 +10,7 @@ use borough_wire::codec::CodecId;
 
 use super::exports::Exports;
 use crate::ask::Lost;
+use crate::id::ActorId;
 use crate::system::SystemHandle;
 use crate::watch::StopReason;
 
@@ -55,8 +56,9 @@ pub trait Carrier: Send + Sync {
     /// Asks an actor there to end.
     fn interrupt(&self, target: u64, what: Interruption);
 
-    /// Has `watcher` told once an actor there is gone, or that node is lost.
-    fn watch(&self, target: u64, watch: u64, watcher: WatchAway);
+    /// Has `watcher` told once an actor there is gone, or that node is lost. If an actor watches, `by`, then after everything that had come
+    /// for it from that node before.
+    fn watch(&self, target: u64, watch: u64, by: Option<ActorId>, watcher: WatchAway);
 
     /// Ends a watch.
     fn unwatch(&self, target: u64, watch: u64);

@@ -43,6 +43,8 @@ pub trait Export: Send + Sync {
     fn watch(&self, watcher: Box<dyn FnOnce(Terminated) + Send>) -> u64;
     /// Ends a watch.
     fn unwatch(&self, watch: u64);
+    /// Which actor of its system it is.
+    fn id(&self) -> ActorId;
     /// The type of its messages.
     fn message_type(&self) -> &'static str;
     /// Its path.
@@ -90,7 +92,7 @@ impl Exports {
         drop(table);
         let exports = Arc::downgrade(self);
         let forget = move |_| Self::forget(&exports, number, key);
-        actor.watchable().watch(Watchable::next_watch_id(), Box::new(forget));
+        actor.watchable().watch(Watchable::next_watch_id(), None, Box::new(forget));
         number
     }
 
@@ -178,12 +180,16 @@ impl<M: Message> Export for Exported<M> {
 
     fn watch(&self, watcher: Box<dyn FnOnce(Terminated) + Send>) -> u64 {
         let watch = Watchable::next_watch_id();
-        self.0.watchable().watch(watch, watcher);
+        self.0.watchable().watch(watch, None, watcher);
         watch.0
     }
 
     fn unwatch(&self, watch: u64) {
         self.0.watchable().unwatch(WatchId(watch));
+    }
+
+    fn id(&self) -> ActorId {
+        self.0.id()
     }
 
     fn message_type(&self) -> &'static str {

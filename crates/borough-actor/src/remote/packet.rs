@@ -14,7 +14,7 @@ use borough_wire::frame::{Plain, Run};
 use super::carrier::Carrier;
 use super::message::Message;
 use super::passage;
-use crate::ask::{AskId, AskTable, Lost};
+use crate::ask::{AskId, AskTable, Lost, discarding};
 use crate::cell::ActorCell;
 use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
@@ -166,7 +166,7 @@ fn unreadable<M: Send + 'static>(carrier: &Arc<dyn Carrier>, cell: &ActorCell<M>
 fn decode_from<M: Message>(carrier: &Arc<dyn Carrier>, codec: CodecId, body: &[u8], place: &mut Option<M>) {
     passage::within(carrier, || {
         // What is wrong with it is of no more interest: nothing is in place then.
-        let _ = Fault::catch(|| codec.decode_into(body, place).is_ok());
+        let _ = Fault::catch(|| discarding(|| codec.decode_into(body, place).is_ok()));
     });
 }
 

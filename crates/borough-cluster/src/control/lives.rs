@@ -86,7 +86,11 @@ impl Lives {
                 return self.hub.end();
             }
             self.hub.end_life();
-            known = addresses(&last);
+            let met = addresses(&last);
+            // A life that met nobody must not make the node forget whom the one before knew.
+            if met.iter().any(|address| *address != last.incarnation.address) {
+                known = met;
+            }
             sleep(backoff.pause()).await;
             self.myself.begin(self.means.chance.uid());
             self.hub.begin_life();

@@ -249,7 +249,8 @@ async fn run(
         words,
         is_leaving,
     };
-    let listening = tokio::spawn(door.listen(listener, Arc::new(gate))).abort_handle();
+    let open = open_house(door, listener, gate, hub.clone());
+    let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, guests };
     let _ = ready.send(Ok(parts));
     tokio::select! {
@@ -260,6 +261,11 @@ async fn run(
     drop(closing);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// Lets others in, and sees to it that what is kept of them does not pile up.
+async fn open_house(door: Arc<Door>, listener: Box<dyn Listener>, gate: Gate, hub: Arc<Hub>) {
+    tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house());
 }
 
 /// Who is a member, as that topology shows it.

@@ -1,6 +1,6 @@
 //! What the links of a node share: who is linked, whose lanes come in, who is gone.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +24,9 @@ const REMOVED_KEPT: usize = 4096;
 /// How long a node that leaves waits for what it said to arrive, and how often it looks.
 const SETTLE_TIME: Duration = Duration::from_secs(2);
 const SETTLE_LOOK: Duration = Duration::from_millis(20);
+/// How long a life that is no member may be silent before what is kept of it is let go, and how often that is looked at.
+const STRANGER_TIME: Duration = Duration::from_secs(60);
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Says whether that life is a member of the cluster, as far as this node knows.
 pub(crate) type Members = Box<dyn Fn(Uid) -> bool + Send + Sync>;
@@ -45,7 +48,9 @@ pub(crate) struct Hub {
 #[derive(Default)]
 struct State {
     links: BTreeMap<Uid, Arc<Link>>,
-    sessions: BTreeMap<(Uid, Lane), Arc<Mutex<Session>>>,
+    sessions: BTreeMap<(Uid, Lane), Arc<Session>>,
+    /// Lives that are no members, and since when they are silent.
+    strangers: BTreeMap<Uid, Instant>,
     removed: HashSet<Uid>,
     /// In the order they were removed.
     removals: VecDeque<Uid>,
@@ -132,7 +137,7 @@ impl Hub {
     pub(crate) fn admit(self: &Arc<Self>, guest: &Guest) -> Result<Admission, NotAdmitted> {
         let session = self.session(&guest.who, guest.lane)?;
         let ticket = self.last_ticket.fetch_add(1, Ordering::Relaxed) + 1;
-        let begun = lock(&session).begin(ticket, guest.session, self.limits.message_max);
+        let begun = session.begin(ticket, guest.session);
         begun.map(|resume| Admission { resume, ticket }).ok_or(NotAdmitted::TooMany)
     }
 
@@ -153,7 +158,7 @@ impl Hub {
         }));
     }
 
-    fn session(self: &Arc<Self>, peer: &Incarnation, lane: Lane) -> Result<Arc<Mutex<Session>>, NotAdmitted> {
+    fn session(self: &Arc<Self>, peer: &Incarnation, lane: Lane) -> Result<Arc<Session>, NotAdmitted> {
         let state = self.lock();
         if state.ended || state.removed.contains(&peer.uid) {
             return Err(NotAdmitted::Removed);
@@ -174,7 +179,7 @@ impl Hub {
             return Err(NotAdmitted::TooMany);
         }
         let session = state.sessions.entry((peer.uid, lane));
-        Ok(session.or_insert_with(|| Arc::new(Mutex::new(Session::new(link)))).clone())
+        Ok(session.or_insert_with(|| Arc::new(Session::new(link, self.limits.message_max))).clone())
     }
 
     /// How many links, sessions and exported actors there are.
@@ -197,11 +202,61 @@ impl Hub {
         let link = state.links.remove(&uid);
         let sessions = [Lane::Messages, Lane::Answers].map(|lane| state.sessions.remove(&(uid, lane)));
         drop(state);
-        for session in sessions.into_iter().flatten() {
-            lock(&session).end();
+        self.let_go(link, sessions.into_iter().flatten().collect());
+    }
+
+    /// Ends links and sessions that are in no list any more. What waits in them is user code's, so it is dropped where that runs.
+    fn let_go(&self, links: impl IntoIterator<Item = Arc<Link>>, sessions: Vec<Arc<Session>>) {
+        for session in &sessions {
+            session.end();
         }
-        if let Some(link) = link {
+        for link in links {
             link.close();
+        }
+        drop(self.runtime.spawn(async move { drop(sessions) }));
+    }
+
+    /// Lets go of links and sessions of lives that are no members and that nobody has heard of for a while: joins that failed, refs of the
+    /// dead. Such a life may still come: it is not shut out, and what it had said counts as lost.
+    fn sweep(&self) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let State { links, sessions, strangers, .. } = &mut *state;
+        let known = links.keys().copied().chain(sessions.keys().map(|(uid, _)| *uid));
+        let unknown: BTreeSet<Uid> = known.filter(|uid| !self.is_member(*uid)).collect();
+        strangers.retain(|uid, _| unknown.contains(uid));
+        let is_read = |uid: Uid| {
+            let of_peer = sessions.range((uid, Lane::Control)..).take_while(|((other, _), _)| *other == uid);
+            of_peer.into_iter().any(|(_, session)| session.is_read())
+        };
+        let mut over = Vec::new();
+        for uid in unknown {
+            let since = *strangers.entry(uid).or_insert(now);
+            if is_read(uid) || links.get(&uid).is_some_and(|link| !link.is_settled()) {
+                strangers.insert(uid, now);
+            } else if now >= since + STRANGER_TIME {
+                over.push(uid);
+            }
+        }
+        let mut ended = (Vec::new(), Vec::new());
+        for uid in over {
+            strangers.remove(&uid);
+            ended.0.extend(links.remove(&uid));
+            ended.1.extend(
+                [Lane::Messages, Lane::Answers].into_iter().filter_map(|lane| sessions.remove(&(uid, lane))),
+            );
+        }
+        drop(state);
+        if !ended.0.is_empty() || !ended.1.is_empty() {
+            self.let_go(ended.0, ended.1);
+        }
+    }
+
+    /// Sweeps now and then, for ever.
+    pub(crate) async fn keep_house(&self) {
+        loop {
+            sleep(SWEEP_EVERY).await;
+            self.sweep();
         }
     }
 
@@ -224,12 +279,7 @@ impl Hub {
             state.is_between_lives = true;
             (std::mem::take(&mut state.links), std::mem::take(&mut state.sessions))
         };
-        for session in sessions.into_values() {
-            lock(&session).end();
-        }
-        for link in links.into_values() {
-            link.close();
-        }
+        self.let_go(links.into_values(), sessions.into_values().collect());
     }
 
     /// Another life begins, under another uid.
@@ -257,10 +307,6 @@ fn named(error: LookupError, path: &str, wanted: &'static str) -> LookupError {
         }
         _ => LookupError::NotFound { path },
     }
-}
-
-fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The actors' side reaches the hub through this.

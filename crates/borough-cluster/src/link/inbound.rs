@@ -5,7 +5,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use borough_wire::frame::{FrameBuffer, put_ack};
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf, split};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::session::{Broken, Session};
+use super::session::{Broken, Session, Taken};
 use crate::transport::Stream;
 
 /// As soon as so many bytes are unacknowledged they are acknowledged.
 const ACK_BYTES: u64 = 64 * 1024;
 /// The longest that anything is unacknowledged.
 const ACK_DELAY: Duration = Duration::from_millis(200);
-/// How often an acknowledgement is repeated while reading stands still.
+/// How often an acknowledgement is repeated while reading stands still, or one message takes long to arrive.
 const ACK_REPEAT: Duration = Duration::from_secs(2);
 
 /// What a step of reading led to.
@@ -34,12 +34,13 @@ enum Step {
 
 /// Reads until the connection ends; says if the peer broke a rule.
 pub(super) async fn run(
-    session: Arc<Mutex<Session>>,
+    session: Arc<Session>,
     ticket: u64,
     stream: Box<dyn Stream>,
     frame_max: usize,
 ) -> Result<(), Broken> {
     let (reader, mut writer) = split(stream);
+    let _leaves = Leaves { session: session.clone(), ticket };
     let mut inbound = Inbound {
         session,
         ticket,
@@ -67,11 +68,24 @@ pub(super) async fn run(
 async fn acknowledge(writer: &mut WriteHalf<Box<dyn Stream>>, position: u64) -> std::io::Result<()> {
     let mut ack = Vec::with_capacity(32);
     put_ack(&mut ack, position);
-    writer.write_all(&ack).await
+    writer.write_all(&ack).await?;
+    writer.flush().await
+}
+
+/// The connection is read no more, however that came.
+struct Leaves {
+    session: Arc<Session>,
+    ticket: u64,
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        self.session.leave(self.ticket);
+    }
 }
 
 struct Inbound {
-    session: Arc<Mutex<Session>>,
+    session: Arc<Session>,
     ticket: u64,
     reader: ReadHalf<Box<dyn Stream>>,
     buffer: FrameBuffer,
@@ -89,35 +103,41 @@ impl Inbound {
         armed: &mut bool,
     ) -> Poll<Step> {
         let shared = self.session.clone();
-        let mut session = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if !session.is_of(self.ticket) {
-            return Poll::Ready(Step::Superseded);
-        }
-        let acknowledged = *self.acknowledged.get_or_insert(session.position());
-        loop {
-            self.held = session.poll_flush(cx).is_pending();
-            if session.position() - acknowledged >= ACK_BYTES {
-                return Poll::Ready(Step::Acknowledge(session.position()));
+        let mut reading = shared.reading(self.ticket);
+        let gathering = loop {
+            let Some(position) = shared.position(self.ticket, cx.waker()) else {
+                return Poll::Ready(Step::Superseded);
+            };
+            let acknowledged = *self.acknowledged.get_or_insert(position);
+            self.held = reading.poll_flush(cx).is_pending();
+            if position - acknowledged >= ACK_BYTES {
+                return Poll::Ready(Step::Acknowledge(position));
             }
             if self.held {
-                break;
+                break reading.is_gathering();
             }
             let mut spare = ReadBuf::new(self.buffer.spare());
             match Pin::new(&mut self.reader).poll_read(cx, &mut spare) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(Step::Ended),
-                Poll::Pending => break,
+                Poll::Pending => break reading.is_gathering(),
             }
             let read = spare.filled().len();
             if read == 0 {
                 return Poll::Ready(Step::Ended);
             }
             self.buffer.filled(read);
-            if let Err(broken) = session.take(&mut self.buffer) {
-                return Poll::Ready(Step::Broken(broken));
+            match reading.take(&shared, &mut self.buffer) {
+                Ok(Taken::All) => {}
+                Ok(Taken::Superseded) => return Poll::Ready(Step::Superseded),
+                Err(broken) => return Poll::Ready(Step::Broken(broken)),
             }
-        }
-        self.poll_timer(cx, timer.as_mut(), armed, session.position(), acknowledged)
+        };
+        drop(reading);
+        let Some(position) = shared.position(self.ticket, cx.waker()) else {
+            return Poll::Ready(Step::Superseded);
+        };
+        self.poll_timer(cx, timer.as_mut(), armed, position, gathering)
     }
 
     /// Nothing can be read now: acknowledges what is left when its time has come.
@@ -127,13 +147,14 @@ impl Inbound {
         mut timer: Pin<&mut Sleep>,
         armed: &mut bool,
         position: u64,
-        acknowledged: u64,
+        gathering: bool,
     ) -> Poll<Step> {
-        if position == acknowledged && !self.held {
+        let stands = self.acknowledged == Some(position);
+        if stands && !self.held && !gathering {
             return Poll::Pending;
         }
         if !*armed {
-            let delay = if self.held { ACK_REPEAT } else { ACK_DELAY };
+            let delay = if stands { ACK_REPEAT } else { ACK_DELAY };
             timer.as_mut().reset(Instant::now() + delay);
             *armed = true;
         }

@@ -4,7 +4,8 @@
 //! hub.rs      what all links of a node share; finds the link to a peer, admits a peer's lanes
 //! peer.rs     the link to one life of one peer: the `Carrier` of the actors there
 //! outbound.rs the writer of one lane       queue.rs what waits for it      unacked.rs what it may have to send again
-//! inbound.rs  the reader of one connection session.rs what has arrived     codes.rs   small numbers on the wire
+//! inbound.rs  the reader of one connection session.rs what has arrived     inlets.rs  the ways into actors
+//! codes.rs    small numbers on the wire
 //! ```
 //! A life that was removed is never spoken to again: see [`Hub::close`].
 
@@ -12,6 +13,7 @@ mod codes;
 mod dialler;
 mod hub;
 mod inbound;
+mod inlets;
 mod outbound;
 mod peer;
 mod queue;

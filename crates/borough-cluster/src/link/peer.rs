@@ -1,5 +1,6 @@
 //! The way to one life of one peer: two lanes, what is watched by them, and what is looked up.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use borough_actor::remote::{self, Carrier, Exports, Head, Home, Interruption, Lost, Unsent, WatchAway};
-use borough_actor::{DeadLetterReason, LookupError, StopReason, SystemHandle};
+use borough_actor::{ActorId, DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
 use borough_wire::codec::{CodecId, Codecs};
 use borough_wire::frame::{Frame, put_answer, put_ask, put_chunks, put_tell};
@@ -70,6 +71,7 @@ const TOLD_KEPT: usize = 4096;
 
 struct Ours {
     target: u64,
+    by: Option<ActorId>,
     watcher: WatchAway,
 }
 
@@ -143,21 +145,10 @@ impl Link {
         }
     }
 
-    /// Says something on the lane of answers. What a peer that reads none leaves no room for is lost, and counted.
-    fn post_answer(&self, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Unsent> {
-        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, 1, put);
-        pushed.map_err(|refused| match refused {
-            Refused::Full => {
-                remote::bury(
-                    self.system(),
-                    remote::ANSWER,
-                    || self.peer.to_string(),
-                    DeadLetterReason::Overflow,
-                );
-                Unsent::Full
-            }
-            Refused::Closed => Unsent::Lost,
-        })
+    /// Says something on the lane of answers; `counts` is 1 for an answer.
+    fn post_answer(&self, counts: usize, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Unsent> {
+        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, counts, put);
+        pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
     }
 
     /// Asks for the actor that is exposed at that path.
@@ -172,7 +163,7 @@ impl Link {
         if path.len() > PATH_MAX {
             return Some(Err(LookupError::NotFound { path: path.to_owned() }));
         }
-        self.post(Frame::LookUp { request, type_name: shortened(type_name), path });
+        self.post(Frame::LookUp { request, type_name: &shortened(type_name), path });
         found.await.ok()
     }
 
@@ -180,12 +171,13 @@ impl Link {
     pub(super) fn look_up_for_peer(&self, request: u64, type_name: &str, path: &str) {
         let found = self.exports().named(path, |takes| shortened(takes) == type_name);
         let (outcome, target, text) = match &found {
-            Ok(target) => (codes::FOUND, *target, ""),
+            Ok(target) => (codes::FOUND, *target, "".into()),
             Err(LookupError::OtherMessages { takes, .. }) => (codes::OTHER_MESSAGES, 0, shortened(takes)),
-            Err(_) => (codes::NOT_FOUND, 0, ""),
+            Err(_) => (codes::NOT_FOUND, 0, "".into()),
         };
         // A peer that reads no answers will time out by itself.
-        let _ = self.post_answer(|out| put_own(out, Frame::Found { request, outcome, target, text }));
+        let _ =
+            self.post_answer(0, |out| put_own(out, Frame::Found { request, outcome, target, text: &text }));
     }
 
     /// The peer found the actor, or not.
@@ -249,6 +241,11 @@ impl Link {
         }
     }
 
+    /// Which actor here keeps that watch, if one does.
+    pub(super) fn watcher(&self, watch: u64) -> Option<ActorId> {
+        self.watches().ours.get(&watch)?.by
+    }
+
     /// An actor there that is watched from here is gone.
     pub(super) fn terminated(&self, watch: u64, reason: Option<StopReason>) {
         let ours = self.watches().ours.remove(&watch);
@@ -263,12 +260,22 @@ impl Link {
     }
 
     /// Nothing goes to that life of the peer any more, and nothing that was asked of it is answered.
+    ///
+    /// It may be the control thread that says so: whoever waits is told on the actors' runtime, because that can be user code.
     pub(super) fn close(&self) {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.bury(Lane::Messages, self.messages.close());
-        self.bury(Lane::Answers, self.answers.close());
+        let waited = [(Lane::Messages, self.messages.close()), (Lane::Answers, self.answers.close())];
+        if let Some(me) = self.me.upgrade() {
+            drop(self.runtime.spawn(async move { me.tell_all_that_it_is_lost(waited) }));
+        }
+    }
+
+    fn tell_all_that_it_is_lost(&self, waited: [(Lane, usize); 2]) {
+        for (lane, lost) in waited {
+            self.bury(lane, lost);
+        }
         remote::carrier_lost(self.system(), self.number);
         self.lookups().clear();
         let watches = std::mem::take(&mut *self.watches());
@@ -336,10 +343,17 @@ fn put_own(out: &mut Vec<u8>, frame: Frame<'_>) {
     }
 }
 
-/// A type's name as it travels: names of deeply nested types are cut off.
-fn shortened(type_name: &str) -> &str {
-    let fits = (0..=type_name.len().min(TEXT_MAX)).rev().find(|end| type_name.is_char_boundary(*end));
-    &type_name[..fits.unwrap_or(0)]
+/// A type's name as it travels: of deeply nested types the beginning, and a number made of all of it.
+fn shortened(type_name: &str) -> Cow<'_, str> {
+    if type_name.len() <= TEXT_MAX {
+        return type_name.into();
+    }
+    // FNV-1a, written down here because both nodes must agree on it for ever.
+    let number = type_name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |number, byte| {
+        (number ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let fits = (0..=TEXT_MAX - 17).rev().find(|end| type_name.is_char_boundary(*end));
+    format!("{}#{number:016x}", &type_name[..fits.unwrap_or(0)]).into()
 }
 
 fn milliseconds(left: Duration) -> u32 {
@@ -399,27 +413,34 @@ impl Carrier for Link {
         if body.len() + HEAD_MAX > sizes.message_max {
             return Err(Unsent::TooLarge { size: body.len(), max: sizes.message_max - HEAD_MAX });
         }
-        self.post_answer(|out| {
+        let put = |out: &mut Vec<u8>| {
             if body.len() + HEAD_MAX <= sizes.frame_max {
                 return put_answer(out, ask, codec, body);
             }
             let mut whole = Vec::with_capacity(body.len() + HEAD_MAX);
             put_answer(&mut whole, ask, codec, body);
             put_chunks(out, &whole[4..], sizes.frame_max);
-        })
+        };
+        let posted = self.post_answer(1, put);
+        if posted == Err(Unsent::Full) {
+            // A peer that reads no answers leaves no room for them.
+            let peer = || self.peer.to_string();
+            remote::bury(self.system(), remote::ANSWER, peer, DeadLetterReason::Overflow);
+        }
+        posted
     }
 
     fn lose(&self, ask: u64, why: Lost) {
         // A peer that reads no answers will time out by itself.
-        let _ = self.post_answer(|out| put_own(out, Frame::Lost { ask, why: codes::of_lost(why) }));
+        let _ = self.post_answer(0, |out| put_own(out, Frame::Lost { ask, why: codes::of_lost(why) }));
     }
 
     fn interrupt(&self, target: u64, what: Interruption) {
         self.post(Frame::Interrupt { target, what: codes::of_interruption(what) });
     }
 
-    fn watch(&self, target: u64, watch: u64, watcher: WatchAway) {
-        self.watches().ours.insert(watch, Ours { target, watcher });
+    fn watch(&self, target: u64, watch: u64, by: Option<ActorId>, watcher: WatchAway) {
+        self.watches().ours.insert(watch, Ours { target, by, watcher });
         if self.is_lost() {
             return self.terminated(watch, Some(StopReason::NodeLost));
         }

@@ -31,8 +31,11 @@ struct State {
     waiting: Batch,
     line: VecDeque<InLine>,
     last_ticket: u64,
-    /// Whose frames were thrown away while they stood in line, until they ask.
-    turned_away: Vec<u64>,
+    /// The last who was let in from the line.
+    last_admitted: u64,
+    /// Who was turned away: those after the first and up to the second ticket of each pair. Only the last few are kept: all were
+    /// woken, and ask soon.
+    turned_away: VecDeque<(u64, u64)>,
     writer: Option<Waker>,
     closed: bool,
 }
@@ -140,6 +143,7 @@ impl Queue {
         {
             state.waiting.bytes.extend_from_slice(&next.frame);
             state.waiting.messages += 1;
+            state.last_admitted = next.ticket;
             admitted.push(next.sender);
         }
         drop(state);
@@ -156,7 +160,7 @@ impl Queue {
         let mut state = self.lock();
         let waiting = mem::take(&mut state.waiting);
         let line = mem::take(&mut state.line);
-        state.turned_away.extend(line.iter().map(|in_line| in_line.ticket));
+        state.turn_away();
         drop(state);
         for in_line in line {
             in_line.sender.wake();
@@ -170,7 +174,7 @@ impl Queue {
         state.closed = true;
         let lost = mem::take(&mut state.waiting).messages;
         let line = mem::take(&mut state.line);
-        state.turned_away.extend(line.iter().map(|in_line| in_line.ticket));
+        state.turn_away();
         let writer = state.writer.take();
         drop(state);
         for in_line in line {
@@ -186,12 +190,26 @@ impl Queue {
     }
 }
 
+/// How many times of turning away are remembered.
+const TURNED_AWAY_KEPT: usize = 16;
+
 impl State {
-    /// Whether one who is in line no more was let in.
-    fn forgive(&mut self, ticket: u64) -> Result<(), Refused> {
-        let before = self.turned_away.len();
-        self.turned_away.retain(|other| *other != ticket);
-        if self.turned_away.len() == before { Ok(()) } else { Err(Refused::Closed) }
+    /// Where in line that ticket stands; tickets rise from front to back.
+    fn place_of(&self, ticket: u64) -> Option<usize> {
+        self.line.binary_search_by_key(&ticket, |in_line| in_line.ticket).ok()
+    }
+
+    /// Notes that all in line are turned away.
+    fn turn_away(&mut self) {
+        self.turned_away.push_back((self.last_admitted, self.last_ticket));
+        self.last_admitted = self.last_ticket;
+        if self.turned_away.len() > TURNED_AWAY_KEPT {
+            self.turned_away.pop_front();
+        }
+    }
+
+    fn was_turned_away(&self, ticket: u64) -> bool {
+        self.turned_away.iter().any(|(after, up_to)| *after < ticket && ticket <= *up_to)
     }
 }
 
@@ -228,13 +246,14 @@ impl Future for Enter {
                 *place = Place::InLine(ticket);
                 Poll::Pending
             }
-            Place::InLine(ticket) => match state.line.iter_mut().find(|other| other.ticket == ticket) {
-                Some(in_line) => {
-                    in_line.sender.clone_from(cx.waker());
+            Place::InLine(ticket) => match state.place_of(ticket) {
+                Some(at) => {
+                    state.line[at].sender.clone_from(cx.waker());
                     *place = Place::InLine(ticket);
                     Poll::Pending
                 }
-                None => Poll::Ready(state.forgive(ticket)),
+                None if state.was_turned_away(ticket) => Poll::Ready(Err(Refused::Closed)),
+                None => Poll::Ready(Ok(())),
             },
             Place::Done => Poll::Ready(Ok(())),
         }
@@ -245,9 +264,9 @@ impl Drop for Enter {
     fn drop(&mut self) {
         if let Place::InLine(ticket) = self.place {
             let mut state = self.queue.lock();
-            state.line.retain(|in_line| in_line.ticket != ticket);
-            // Whether it was turned away matters to nobody now.
-            let _ = state.forgive(ticket);
+            if let Some(at) = state.place_of(ticket) {
+                state.line.remove(at);
+            }
         }
     }
 }

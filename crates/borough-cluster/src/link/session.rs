@@ -1,37 +1,50 @@
 //! What has arrived of a lane from a peer: it outlives the connections by which it came.
 //!
-//! Promise: each byte of a session is taken once, in order. A new connection of the session ends the one before: whoever holds the
-//! [`Session`]'s lock with the last admission's ticket is the only reader.
+//! Promise: each byte of a session is taken once, in order. A new connection of the session ends the one before: what a reader has not
+//! entered as arrived under the last admission's ticket it does not act upon.
+//!
+//! The control thread admits and ends sessions; what it needs is under a lock of its own, so that it never waits for user code.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use borough_actor::DeadLetterReason;
-use borough_actor::remote::{self, Arrived, Carrier, Inlet, Interruption, Lost, RUN_BYTES, RUN_MESSAGES};
+use borough_actor::remote::{self, Arrived, Carrier, Interruption, Lost, RUN_BYTES, RUN_MESSAGES};
 use borough_wire::codec::CodecId;
 use borough_wire::frame::{Assembler, Frame, FrameBuffer, Run};
 
 use super::codes;
+use super::inlets::{Inlets, Waiting};
 use super::peer::Link;
-
-/// How much may wait here for actors that are full, before reading stops.
-const HELD_BYTES: usize = 1024 * 1024;
-const HELD_MESSAGES: usize = 8192;
-/// With more inlets than this, those that are empty are let go.
-const INLETS_KEPT: usize = 1024;
 
 /// One lane from one peer.
 pub(super) struct Session {
+    register: Mutex<Register>,
+    reading: Mutex<Reading>,
+    message_max: usize,
+}
+
+/// What has arrived, and who may go on reading.
+#[derive(Default)]
+struct Register {
     /// Which session it is; a peer that gave one up begins another.
     number: u64,
     /// How many bytes of it were taken, as whole messages.
     position: u64,
+    /// Which admission was the last: only its reader may go on. 0: nobody.
+    ticket: u64,
+    /// How its reader is woken; there is one exactly while a connection is read.
+    reader: Option<Waker>,
+}
+
+/// What the reader works with.
+pub(super) struct Reading {
+    /// Whose reader was here last.
+    ticket: u64,
     /// Bytes of a message that comes in parts and is not whole yet.
     parts: u64,
-    /// Which admission was the last: only its reader may go on.
-    ticket: u64,
     assembler: Assembler,
     desk: Desk,
 }
@@ -41,8 +54,14 @@ struct Desk {
     link: Arc<Link>,
     carrier: Arc<dyn Carrier>,
     inlets: Inlets,
-    /// Watched actors that are gone; said only once nothing waits that they sent before.
-    gone: VecDeque<(u64, u8)>,
+    /// Watched actors that are gone; each is said once nothing waits any more that had come for its watcher before.
+    gone: VecDeque<Gone>,
+}
+
+struct Gone {
+    watch: u64,
+    reason: u8,
+    after: Waiting,
 }
 
 /// A peer broke a rule: the connection is to be closed.
@@ -50,70 +69,135 @@ struct Desk {
 #[error("{0}")]
 pub(super) struct Broken(String);
 
+/// How taking frames ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Every whole frame was taken.
+    All,
+    /// Another connection took over.
+    Superseded,
+}
+
 impl Session {
-    pub(super) fn new(link: Arc<Link>) -> Self {
+    pub(super) fn new(link: Arc<Link>, message_max: usize) -> Self {
         let carrier: Arc<dyn Carrier> = link.clone();
         let desk = Desk { link, carrier, inlets: Inlets::default(), gone: VecDeque::new() };
-        Self { number: 0, position: 0, parts: 0, ticket: 0, assembler: Assembler::new(0), desk }
+        let reading = Reading { ticket: 0, parts: 0, assembler: Assembler::new(message_max), desk };
+        Self { register: Mutex::default(), reading: Mutex::new(reading), message_max }
     }
 
     /// A connection of session `number` is admitted: gives what has arrived of it, `None` if it is an older one.
-    pub(super) fn begin(&mut self, ticket: u64, number: u64, message_max: usize) -> Option<u64> {
-        if number < self.number {
+    pub(super) fn begin(&self, ticket: u64, number: u64) -> Option<u64> {
+        let mut register = self.register();
+        if number < register.number {
             return None;
         }
-        if number > self.number {
-            self.number = number;
-            self.position = 0;
+        if number > register.number {
+            register.number = number;
+            register.position = 0;
         }
-        self.ticket = ticket;
-        self.parts = 0;
-        self.assembler = Assembler::new(message_max);
-        Some(self.position)
+        register.ticket = ticket;
+        let (position, older) = (register.position, register.reader.take());
+        drop(register);
+        older.into_iter().for_each(Waker::wake);
+        Some(position)
     }
 
     /// No connection of it is read any more.
-    pub(super) fn end(&mut self) {
-        self.ticket = 0;
-        self.number = u64::MAX;
+    pub(super) fn end(&self) {
+        let mut register = self.register();
+        register.ticket = 0;
+        register.number = u64::MAX;
+        let reader = register.reader.take();
+        drop(register);
+        reader.into_iter().for_each(Waker::wake);
     }
 
-    /// How many bytes have arrived.
-    pub(super) fn position(&self) -> u64 {
-        self.position
+    /// Whether a connection of it is being read.
+    pub(super) fn is_read(&self) -> bool {
+        self.register().reader.is_some()
     }
 
-    /// Whether that admission was the last.
-    pub(super) fn is_of(&self, ticket: u64) -> bool {
-        self.ticket == ticket
+    /// How many bytes have arrived; `None` if that admission is not the last. The reader is woken when it is not any more.
+    pub(super) fn position(&self, ticket: u64, reader: &Waker) -> Option<u64> {
+        let mut register = self.register();
+        if register.ticket != ticket {
+            return None;
+        }
+        match &mut register.reader {
+            Some(known) => known.clone_from(reader),
+            None => register.reader = Some(reader.clone()),
+        }
+        Some(register.position)
     }
 
-    /// Takes every whole frame that is in the buffer. What was acted upon is counted, also if a later frame breaks a rule: it must
-    /// not come again.
-    pub(super) fn take(&mut self, buffer: &mut FrameBuffer) -> Result<(), Broken> {
+    /// The reader of that admission has ended.
+    pub(super) fn leave(&self, ticket: u64) {
+        let mut register = self.register();
+        if register.ticket == ticket {
+            register.reader = None;
+        }
+    }
+
+    /// Enters so many bytes as arrived; false if another connection took over, which gets them once more.
+    #[inline]
+    fn advance(&self, ticket: u64, bytes: u64) -> bool {
+        let mut register = self.register();
+        let goes_on = register.ticket == ticket;
+        if goes_on {
+            register.position += bytes;
+        }
+        goes_on
+    }
+
+    /// What the reader works with. Of two readers the older leaves soon: it may enter nothing.
+    pub(super) fn reading(&self, ticket: u64) -> MutexGuard<'_, Reading> {
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if reading.ticket != ticket {
+            reading.ticket = ticket;
+            reading.parts = 0;
+            reading.assembler = Assembler::new(self.message_max);
+        }
+        reading
+    }
+
+    fn register(&self) -> MutexGuard<'_, Register> {
+        self.register.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reading {
+    /// Takes every whole frame that is in the buffer. What is acted upon is entered as arrived before: it must not come again.
+    pub(super) fn take(&mut self, session: &Session, buffer: &mut FrameBuffer) -> Result<Taken, Broken> {
         let carrier = self.desk.carrier.clone();
+        let ticket = self.ticket;
         remote::within(&carrier, || {
             loop {
                 // Between the chunks of a message a run would be a mistake, and is left for the assembler to find.
                 while self.assembler.is_idle()
                     && let Some(run) = buffer.next_run(RUN_MESSAGES, RUN_BYTES)
                 {
+                    if !session.advance(ticket, run.bytes().len() as u64) {
+                        return Ok(Taken::Superseded);
+                    }
                     self.desk.deliver_run(&run);
-                    self.position += run.bytes().len() as u64;
                 }
-                let left = buffer.left();
-                let Some(frame) = buffer.next().map_err(|error| Broken(error.to_string()))? else {
-                    return Ok(());
-                };
-                if let Some(frame) = self.assembler.take(frame).map_err(|error| Broken(error.to_string()))? {
-                    self.desk.act(frame)?;
+                let next = buffer.next_sized().map_err(|error| Broken(error.to_string()))?;
+                let Some((frame, size)) = next else { return Ok(Taken::All) };
+                self.parts += size as u64;
+                let whole = self.assembler.take(frame).map_err(|error| Broken(error.to_string()))?;
+                let Some(frame) = whole else { continue };
+                if !session.advance(ticket, std::mem::take(&mut self.parts)) {
+                    return Ok(Taken::Superseded);
                 }
-                self.parts += (left - buffer.left()) as u64;
-                if self.assembler.gathered() == 0 {
-                    self.position += std::mem::take(&mut self.parts);
-                }
+                self.desk.act(frame)?;
             }
         })
+    }
+
+    /// Whether a message comes in parts and is not whole yet.
+    pub(super) fn is_gathering(&self) -> bool {
+        self.parts > 0
     }
 
     /// Moves on what waits for actors. Ready when so little waits that more may be read.
@@ -136,7 +220,10 @@ impl Desk {
             Frame::Interrupt { target, what } => self.interrupt(target, what)?,
             Frame::Watch { target, watch } => self.link.watched_by_peer(target, watch),
             Frame::Unwatch { watch, .. } => self.link.unwatched_by_peer(watch),
-            Frame::Terminated { watch, reason } => self.gone.push_back((watch, reason)),
+            Frame::Terminated { watch, reason } => {
+                let after = self.inlets.waiting_for(self.link.watcher(watch));
+                self.gone.push_back(Gone { watch, reason, after });
+            }
             Frame::LookUp { request, type_name, path } => {
                 self.link.look_up_for_peer(request, type_name, path);
             }
@@ -159,7 +246,7 @@ impl Desk {
             return;
         };
         inlet.take_run(run);
-        self.inlets.took(target, run.bytes().len());
+        self.inlets.took(run.len(), run.bytes().len());
     }
 
     /// A message came for an actor that is gone.
@@ -188,7 +275,7 @@ impl Desk {
         {
             self.carrier.lose(ask, Lost::Discarded);
         }
-        self.inlets.took(target, body.len());
+        self.inlets.took(1, body.len());
     }
 
     fn interrupt(&mut self, target: u64, what: u8) -> Result<(), Broken> {
@@ -197,7 +284,7 @@ impl Desk {
         if what == Interruption::StopWhenDrained {
             if let Some(inlet) = self.inlets.of(target, &self.link) {
                 inlet.stop_when_drained();
-                self.inlets.took(target, 0);
+                self.inlets.took(1, 0);
             }
         } else if let Some(export) = self.link.exports().find(target) {
             export.interrupt(what);
@@ -207,97 +294,14 @@ impl Desk {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let held = self.inlets.flush(cx);
-        if self.inlets.blocked.is_empty() {
-            for (watch, reason) in self.gone.drain(..) {
-                self.link.terminated(watch, codes::stop_reason(reason));
+        let Self { link, inlets, gone, .. } = self;
+        gone.retain(|Gone { watch, reason, after }| {
+            let passed = inlets.has_passed(after);
+            if passed {
+                link.terminated(*watch, codes::stop_reason(*reason));
             }
-        }
-        if held { Poll::Pending } else { Poll::Ready(()) }
-    }
-}
-
-/// The ways into the actors that this peer sends to.
-#[derive(Default)]
-struct Inlets {
-    list: Vec<Entry>,
-    places: HashMap<u64, usize>,
-    /// The one used last: messages come in runs.
-    last: Option<(u64, usize)>,
-    touched: Vec<usize>,
-    blocked: Vec<usize>,
-}
-
-struct Entry {
-    inlet: Box<dyn Inlet>,
-    touched: bool,
-    /// Bytes of what was taken and not yet flushed.
-    bytes: usize,
-}
-
-impl Inlets {
-    #[inline]
-    fn of(&mut self, target: u64, link: &Link) -> Option<&mut Box<dyn Inlet>> {
-        let place = match self.last {
-            Some((last, place)) if last == target => place,
-            _ => self.find(target, link)?,
-        };
-        Some(&mut self.list[place].inlet)
-    }
-
-    #[cold]
-    fn find(&mut self, target: u64, link: &Link) -> Option<usize> {
-        let place = if let Some(place) = self.places.get(&target) {
-            *place
-        } else {
-            let inlet = link.exports().find(target)?.inlet();
-            self.prune();
-            self.list.push(Entry { inlet, touched: false, bytes: 0 });
-            self.places.insert(target, self.list.len() - 1);
-            self.list.len() - 1
-        };
-        self.last = Some((target, place));
-        Some(place)
-    }
-
-    #[inline]
-    fn took(&mut self, target: u64, bytes: usize) {
-        let Some((last, place)) = self.last else { return };
-        debug_assert_eq!(last, target);
-        let entry = &mut self.list[place];
-        entry.bytes += bytes;
-        if !entry.touched {
-            entry.touched = true;
-            self.touched.push(place);
-        }
-    }
-
-    /// True if so much waits that nothing more is to be read.
-    fn flush(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut blocked = std::mem::take(&mut self.blocked);
-        blocked.append(&mut self.touched);
-        let (mut bytes, mut messages) = (0, 0);
-        blocked.retain(|place| {
-            let entry = &mut self.list[*place];
-            if entry.inlet.poll_flush(cx).is_ready() {
-                entry.touched = false;
-                entry.bytes = 0;
-                return false;
-            }
-            bytes += entry.bytes;
-            messages += entry.inlet.waiting();
-            true
+            !passed
         });
-        self.blocked = blocked;
-        bytes > HELD_BYTES || messages > HELD_MESSAGES
-    }
-
-    /// Actors come and go; those that nothing waits for need no inlet.
-    fn prune(&mut self) {
-        if self.list.len() < INLETS_KEPT || !self.blocked.is_empty() || !self.touched.is_empty() {
-            return;
-        }
-        self.list.clear();
-        self.places.clear();
-        self.last = None;
+        if held { Poll::Pending } else { Poll::Ready(()) }
     }
 }

@@ -1,13 +1,15 @@
 //! TCP: what nodes use, with TLS on top or without.
 //!
 //! Promise: small writes leave at once (`TCP_NODELAY`), and an error says which address it is about. Dead
-//! peers are found by heartbeats, so there is no keepalive.
+//! peers are found by heartbeats; keepalive is for what lies between, and for halves of connections.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use borough_protocol::incarnation::Address;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 
@@ -32,7 +34,10 @@ impl Transport for TcpTransport {
         let address = address.clone();
         Box::pin(async move {
             match TcpStream::connect(address.as_str()).await {
-                Ok(stream) => Ok(Box::new(TcpConnection::new(stream)) as Box<dyn Stream>),
+                Ok(stream) => {
+                    keep_alive(&stream);
+                    Ok(Box::new(TcpConnection::new(stream)) as Box<dyn Stream>)
+                }
                 Err(error) => Err(about("cannot connect to", &address, &error)),
             }
         })
@@ -42,6 +47,18 @@ impl Transport for TcpTransport {
         Box::pin(async move { Ok(stream) })
     }
 }
+
+/// Has the system look whether a silent connection still stands, so that what lies between forgets no idle one, and half of one does not
+/// stay for ever. Without it nothing is wrong, only slower.
+fn keep_alive(stream: &TcpStream) {
+    let often = TcpKeepalive::new().with_time(KEEPALIVE_AFTER).with_interval(KEEPALIVE_EVERY);
+    if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&often) {
+        tracing::debug!(%error, "a connection is not kept alive");
+    }
+}
+
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
 
 /// How many may wait to be accepted; the system may allow fewer. With the usual 128 a burst makes others wait a second, which is
 /// when they try again.
@@ -77,6 +94,7 @@ impl Listener for TcpDoor {
     fn accept(&mut self) -> Boxed<'_, io::Result<(Box<dyn Stream>, String)>> {
         Box::pin(async move {
             let (stream, from) = self.listener.accept().await?;
+            keep_alive(&stream);
             Ok((Box::new(TcpConnection::new(stream)) as Box<dyn Stream>, from.to_string()))
         })
     }

@@ -22,12 +22,17 @@ pub struct FrameBuffer {
     start: usize,
     end: usize,
     frame_max: usize,
+    /// Whether the last read took all there was to spare: more may be waiting.
+    was_full: bool,
 }
+
+/// What a buffer holds at first: most connections say little.
+const FIRST: usize = 8 * 1024;
 
 impl FrameBuffer {
     /// An empty buffer for frames of at most `frame_max` bytes after the length.
     pub fn new(frame_max: usize) -> Self {
-        Self { bytes: vec![0; READ_BUFFER], start: 0, end: 0, frame_max }
+        Self { bytes: vec![0; FIRST], start: 0, end: 0, frame_max, was_full: false }
     }
 
     /// Where to read into; never empty. Tell [`filled`](Self::filled) how much was read.
@@ -36,7 +41,8 @@ impl FrameBuffer {
     pub fn spare(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            if self.bytes.len() > READ_BUFFER {
+            let grows = self.was_full && self.bytes.len() < READ_BUFFER;
+            if grows || self.bytes.len() > READ_BUFFER {
                 self.bytes = vec![0; READ_BUFFER];
             }
         } else if self.start > 0 && self.bytes.len() - self.end < self.bytes.len() / 2 {
@@ -60,6 +66,7 @@ impl FrameBuffer {
     pub fn filled(&mut self, read: usize) {
         assert!(read <= self.bytes.len() - self.end, "more was read than there was to spare");
         self.end += read;
+        self.was_full = self.end == self.bytes.len();
     }
 
     /// Appends bytes that were read elsewhere.
@@ -80,6 +87,15 @@ impl FrameBuffer {
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what it owns")]
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
+        Ok(self.next_sized()?.map(|(frame, _)| frame))
+    }
+
+    /// As [`next`](Self::next), with the number of bytes that the frame took, its length included.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    #[inline]
+    pub fn next_sized(&mut self) -> Result<Option<(Frame<'_>, usize)>, FrameError> {
         let Some(length) = self.length() else { return Ok(None) };
         if length > self.frame_max {
             return Err(FrameError::TooLong { length, most: self.frame_max });
@@ -89,7 +105,8 @@ impl FrameBuffer {
             return Ok(None);
         }
         self.start = begin + length;
-        Frame::decode(&self.bytes[begin..begin + length]).map(Some)
+        let frame = Frame::decode(&self.bytes[begin..begin + length])?;
+        Ok(Some((frame, LENGTH + length)))
     }
 
     /// Takes the plain messages at the front that go to one target: at most `count_max`, and `bytes_max` bytes unless the first has

@@ -22,7 +22,7 @@ use self::route::RouteInlet;
 use super::message::Message;
 use super::{packet, passage};
 use crate::actor_ref::ActorRef;
-use crate::ask::Lost;
+use crate::ask::{Lost, discarding};
 use crate::fault::Fault;
 
 /// A way into one actor, for the messages of one other node.
@@ -79,7 +79,7 @@ pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {
 #[inline]
 fn decode<M: Message>(message: Arrived<'_>, stage: impl FnOnce(M)) -> Result<(), CodecError> {
     let decoded = Fault::catch(|| {
-        stage(message.codec.decode(message.body)?);
+        stage(discarding(|| message.codec.decode(message.body))?);
         Ok(())
     });
     decoded.unwrap_or_else(|panic| {

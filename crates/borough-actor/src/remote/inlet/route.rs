@@ -80,6 +80,9 @@ impl<M: Message> Inlet for RouteInlet<M> {
 
 impl<M: Message> Drop for RouteInlet<M> {
     fn drop(&mut self) {
+        if self.in_line.take().is_some() {
+            self.bury(DeadLetterReason::Unhandled);
+        }
         let staged = std::mem::take(&mut self.staged);
         for (message, ask) in staged {
             self.bury(DeadLetterReason::Unhandled);

@@ -10,7 +10,7 @@ use borough_actor::remote::{
     self, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Message, RUN_BYTES, RUN_MESSAGES, Unsent,
     WatchAway,
 };
-use borough_actor::{Actor, ActorRef, Context, Fault, Reply, System, SystemHandle};
+use borough_actor::{Actor, ActorId, ActorRef, Context, Fault, Reply, System, SystemHandle};
 use borough_wire::codec::CodecId;
 use borough_wire::frame::{FrameBuffer, put_ask, put_tell};
 use borough_wire::limits::FRAME_MAX;
@@ -346,7 +346,7 @@ impl Carrier for Way {
 
     fn interrupt(&self, _: u64, _: Interruption) {}
 
-    fn watch(&self, _: u64, _: u64, _: WatchAway) {}
+    fn watch(&self, _: u64, _: u64, _: Option<ActorId>, _: WatchAway) {}
 
     fn unwatch(&self, _: u64, _: u64) {}
 }

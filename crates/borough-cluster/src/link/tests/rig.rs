@@ -63,8 +63,12 @@ pub(super) async fn place(network: &MemoryNetwork, number: u64) -> Place {
 
 pub(super) async fn place_with(network: &MemoryNetwork, number: u64, limits: Limits) -> Place {
     let address = Address::new(format!("node-{}:1", number % 100));
+    place_on(Arc::new(network.transport(address)), number, limits).await
+}
+
+pub(super) async fn place_on(transport: Arc<dyn Transport>, number: u64, limits: Limits) -> Place {
+    let address = Address::new(format!("node-{}:1", number % 100));
     let me = Incarnation { address: address.clone(), uid: Uid::new(number).unwrap() };
-    let transport: Arc<dyn Transport> = Arc::new(network.transport(address.clone()));
     let (myself, chance) = (Myself::new(me.clone()), Chance::seeded(number));
     let door =
         Arc::new(Door::new(transport.clone(), None, "test".into(), myself.clone(), limits.clone(), chance));
@@ -102,6 +106,7 @@ impl Place {
 pub(super) enum Note {
     Keep(u64),
     Load(Vec<u8>),
+    Pour(Vec<u8>, Reply<usize>),
     Kept(Reply<Vec<u64>>),
     Loaded(Reply<usize>),
     /// Asks another keeper to answer instead.
@@ -131,6 +136,7 @@ impl Actor for Keeper {
     async fn receive(&mut self, note: Note, ctx: &mut Context<Self>) -> Result<(), Fault> {
         match note {
             Note::Keep(number) => self.kept.push(number),
+            Note::Pour(bytes, reply) => reply.send(bytes.len()),
             Note::Load(bytes) => self.loaded += bytes.len(),
             Note::Kept(reply) => reply.send(self.kept.clone()),
             Note::Loaded(reply) => reply.send(self.loaded),
@@ -140,7 +146,7 @@ impl Actor for Keeper {
             Note::Ignore(reply) => self.ignored.push(reply),
             Note::Forget(reply) => drop(reply),
             Note::Watch(other) => ctx.watch(&other),
-            Note::Busy(ms) => drop(timeout(Duration::from_millis(ms), pending::<()>()).await),
+            Note::Busy(ms) => pass(Duration::from_millis(ms)).await,
             Note::Gone(reply) => match self.gone.take() {
                 Some(path) => reply.send(Some(path)),
                 None => self.wants_gone = Some(reply),
@@ -158,6 +164,11 @@ impl Actor for Keeper {
         }
         Ok(())
     }
+}
+
+/// Lets that much time pass.
+pub(super) async fn pass(time: Duration) {
+    drop(timeout(time, pending::<()>()).await);
 }
 
 /// Waits, but not for ever.
