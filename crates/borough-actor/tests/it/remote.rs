@@ -162,7 +162,7 @@ async fn a_sender_in_line_behind_a_run_gets_its_turn_before_the_next_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_fault_loses_its_own_message_alone() {
-    for failing in [0, 3, 10, 40, 99] {
+    for failing in [0, 3, 10, 40, 90, 99] {
         let (system, peer, said, actor) = listener(MailboxKind::default());
         let mut inlet = peer.inlet_to(&actor);
         let mut words = notes(0..100);
@@ -178,7 +178,7 @@ async fn a_fault_loses_its_own_message_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn an_actor_that_stops_buries_the_rest_of_a_run_and_fails_its_asks_at_once() {
-    for stopping in [0, 3, 10, 40, 98] {
+    for stopping in [0, 3, 10, 40, 90, 98] {
         let (system, peer, said, actor) = listener(MailboxKind::default());
         let mut inlet = peer.inlet_to(&actor);
         let mut words = notes(0..100);
