@@ -7,6 +7,8 @@ usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; defaul
        cargo xtask sim --seed N [--trace]                     one seed; cut down if it fails
        cargo xtask sim --planted [--seeds N]                  each planted flaw must be found within N seeds
        cargo xtask sim --nodes N [--nodes M ...] [--seed S]   large clusters, from 10 nodes on: what they cost
+       cargo xtask sim --shells [--seeds N] [--from M]        whole nodes with actors; default 200 seeds from 0
+       cargo xtask sim --shells --seed N [--trace]            one seed of them
   --plot FILE                     draws large clusters
   --check                         fails if a large cluster misses a goal
   --mode calm|safe|wild|closing   all runs in this mode
@@ -43,6 +45,8 @@ pub(crate) enum Task {
     Replay(u64),
     Planted,
     Scale,
+    /// Whole nodes: many seeds, or this one.
+    Shells(Option<u64>),
 }
 
 impl Arguments {
@@ -59,7 +63,7 @@ impl Arguments {
             plot: None,
             is_checked: false,
         };
-        let mut words = words;
+        let (mut words, mut are_shells) = (words, false);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
             match word.as_str() {
@@ -68,6 +72,7 @@ impl Arguments {
                 "--threads" => arguments.threads = size(&value()?)?.max(1),
                 "--seed" => arguments.task = Task::Replay(number(&value()?)?),
                 "--planted" => arguments.task = Task::Planted,
+                "--shells" => are_shells = true,
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
                 "--plot" => arguments.plot = Some(value()?),
@@ -83,6 +88,13 @@ impl Arguments {
                 arguments.scale_seed = Some(seed);
             }
             arguments.task = Task::Scale;
+        }
+        if are_shells {
+            arguments.task = match arguments.task {
+                Task::Replay(seed) => Task::Shells(Some(seed)),
+                Task::Seeds => Task::Shells(None),
+                other => return Err(format!("--shells and {other:?} are two things")),
+            };
         }
         Ok(arguments)
     }
@@ -148,6 +160,13 @@ mod tests {
         assert_eq!(arguments.scale, [1000, 100]);
         assert!(arguments.is_checked);
         assert_eq!(parse("--seeds 9 --nodes 9").expect("known").task, Task::Seeds);
+    }
+
+    #[test]
+    fn shells_are_run_by_many_seeds_or_by_one() {
+        assert_eq!(parse("--shells --seeds 9").expect("known").task, Task::Shells(None));
+        assert_eq!(parse("--seed 9 --shells").expect("known").task, Task::Shells(Some(9)));
+        assert!(parse("--planted --shells").is_err());
     }
 
     #[test]

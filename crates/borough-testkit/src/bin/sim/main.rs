@@ -10,6 +10,7 @@ mod planted;
 mod replay;
 mod scale;
 mod seeds;
+mod shells;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         Task::Replay(seed) => replay::run(seed, &arguments),
         Task::Planted => planted(&arguments),
         Task::Scale => scale::run(&arguments),
+        Task::Shells(None) => shells::run(&arguments),
+        Task::Shells(Some(seed)) => shells::replay(seed, &arguments),
     };
     ExitCode::from(code)
 }
