@@ -33,6 +33,8 @@ pub struct Summary {
     pub told: u64,
     /// How many lives nodes lived.
     pub lives: u64,
+    /// How many runs ended with two clusters.
+    pub two_clusters: u64,
     /// Of all runs, whatever their order.
     pub trace_hash: u64,
     /// The longest that healing took.
@@ -72,6 +74,7 @@ impl Batch {
             summary.events += outcome.events;
             summary.told += outcome.tally.told;
             summary.lives += outcome.tally.lives;
+            summary.two_clusters += outcome.tally.two_clusters;
             summary.trace_hash = summary.trace_hash.wrapping_add(outcome.trace_hash);
             summary.healed_within = summary.healed_within.max(outcome.healed_after);
             summary.failures.extend(outcome.violation.map(|violation| (seed, violation)));

@@ -18,6 +18,8 @@ use super::plan::Plan;
 use super::sender::Sender;
 use super::words::Words;
 
+/// How many bytes a lane sends ahead: not many, so that it has to wait for acknowledgements at times.
+const UNACKED: usize = 512 * 1024;
 /// When a run begins, in seconds since 2020.
 const ERA: u32 = 1000;
 
@@ -53,7 +55,8 @@ impl House {
     /// Starts a node at that place; `seed` is its own.
     pub(super) async fn open(plan: &Plan, ground: &Ground, place: usize, seed: u64) -> Result<Self, String> {
         let mut random = Random::seeded(seed);
-        let limits = Limits { frame_max: plan.frame_max, ..Limits::default() };
+        let (frame_max, queue_messages) = (plan.frame_max, plan.queue);
+        let limits = Limits { frame_max, queue_messages, unacked_max: UNACKED, ..Limits::default() };
         let builder = Node::builder("sim")
             .listen(&ground.addresses[place])
             .node_id(&ground.names[place])

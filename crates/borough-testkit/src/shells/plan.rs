@@ -26,6 +26,8 @@ pub struct Plan {
     pub places: usize,
     /// In bytes, what a frame may have; larger messages travel in parts.
     pub frame_max: usize,
+    /// How many messages wait for a lane; further senders stand in line.
+    pub queue: usize,
     /// How many tasks send on each node.
     pub senders: usize,
     /// What every connection is late by, at most.
@@ -48,6 +50,7 @@ impl Plan {
             nodes,
             places,
             frame_max: *random.pick(&[4096, 16 * 1024, 256 * 1024]).unwrap_or(&4096),
+            queue: *random.pick(&[2, 16, 2048]).unwrap_or(&16),
             senders: number(&mut random, 1, 2),
             weather: Duration::from_micros(*random.pick(&[0, 200, 2000, 10_000]).unwrap_or(&0)),
             length,

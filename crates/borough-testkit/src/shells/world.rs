@@ -184,14 +184,24 @@ impl World {
         Ok(())
     }
 
-    /// Ends all that is wrong, and starts again who is missing.
+    /// Ends all that is wrong, and starts most of those again that are missing: so many that they can found a cluster.
     async fn heal(&mut self) -> Result<(), Violation> {
         self.note(format_args!("everything heals"));
         self.weather();
         for place in 0..self.plan.places {
-            let was_there = self.starts[place] > 0;
-            let has_gone = self.houses[place].as_ref().is_some_and(|house| house.is_leaving);
-            if was_there && !has_gone && self.random.per_mille(800) {
+            let is_missing = self.starts[place] > 0 && self.houses[place].is_none();
+            if is_missing && self.random.per_mille(800) {
+                self.start(place).await?;
+            }
+        }
+        for place in 0..self.plan.nodes {
+            let stays = |house: &&House| !house.is_leaving;
+            let seeds = self.houses[..self.plan.nodes].iter().flatten().filter(stays).count();
+            if seeds > self.plan.nodes / 2 {
+                break;
+            }
+            if self.houses[place].as_ref().is_none_or(|house| house.is_leaving) {
+                self.strike(Fault::Crash(place)).await?;
                 self.start(place).await?;
             }
         }
@@ -213,6 +223,7 @@ impl World {
             if Instant::now() >= until {
                 if self.are_two() {
                     self.note(format_args!("two clusters"));
+                    self.ground.books.open().tally.two_clusters = 1;
                     return Ok(false);
                 }
                 return Err(Violation::Liveness("whole", why));
@@ -246,8 +257,17 @@ impl World {
         None
     }
 
-    /// Whether there are two clusters because a majority of the seeds began anew.
+    /// Whether there are two clusters, and a majority of the seeds have begun anew since the first was founded.
     fn are_two(&self) -> bool {
+        let has_begun_anew = |place: &usize| {
+            let house = self.houses[*place].as_ref().map(|house| house.number);
+            self.starts[*place] > 1
+                || house.is_some_and(|house| self.ground.books.open().has_begun_anew(house))
+        };
+        let anew = (0..self.plan.nodes).filter(has_begun_anew).count();
+        if anew <= self.plan.nodes / 2 {
+            return false;
+        }
         let standing = self.standing();
         let mut clusters: Vec<_> = standing.iter().filter_map(|(_, topology)| topology.cluster).collect();
         clusters.sort_unstable();

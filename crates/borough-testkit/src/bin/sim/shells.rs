@@ -25,8 +25,9 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(batch: &Batch, summary: &Summary, seconds: f64) {
-    let Summary { seeds, events, told, lives, trace_hash, healed_within, failures } = summary;
+    let Summary { seeds, events, told, lives, two_clusters, trace_hash, healed_within, failures } = summary;
     println!("{lives} lives, {told} messages, healed within {:.1} s", healed_within.as_secs_f64());
+    println!("{two_clusters} runs ended with two clusters");
     println!(
         "{seeds} seeds from {}, {events} events, trace {trace_hash:016x}: {seconds:.1} s, {:.1} seeds/s",
         batch.from,
@@ -41,9 +42,9 @@ fn report(batch: &Batch, summary: &Summary, seconds: f64) {
 /// One seed again.
 pub(crate) fn replay(seed: u64, arguments: &Arguments) -> u8 {
     let plan = Plan::draw(seed);
-    let Plan { nodes, places, frame_max, senders, weather, length, .. } = &plan;
+    let Plan { nodes, places, frame_max, queue, senders, weather, length, .. } = &plan;
     println!(
-        "seed {seed}: {nodes} nodes of {places}, {senders} senders each, frames of {frame_max} bytes, \
+        "seed {seed}: {nodes} nodes of {places}, {senders} senders each, frames of {frame_max} bytes, queues of {queue}, \
          {weather:?} late, heals after {length:?}"
     );
     for strike in &plan.strikes {

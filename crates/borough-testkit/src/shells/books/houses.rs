@@ -86,6 +86,11 @@ impl Pages {
         }
     }
 
+    /// Whether it has lived more than one life.
+    pub(in crate::shells) fn has_begun_anew(&self, house: usize) -> bool {
+        self.houses[house].lives.len() > 1
+    }
+
     /// The node is no more.
     pub(in crate::shells) fn falls(&mut self, house: usize) {
         self.houses[house].stands = false;

@@ -49,6 +49,8 @@ pub struct Tally {
     pub fired: u64,
     /// Lives of nodes, one after the other at an address or in a process.
     pub lives: u64,
+    /// 1 if there were two clusters in the end, because a majority of the seeds had begun anew behind a cut.
+    pub two_clusters: u64,
 }
 
 impl Books {
