@@ -17,7 +17,7 @@ use super::words::{Contact, How, Mark, Words};
 /// The most that is waited for room, before a message is withdrawn.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How many watches one sender has at most.
-const WATCHES: usize = 16;
+pub(super) const WATCHES: usize = 16;
 
 /// See the module.
 pub(super) struct Sender {

@@ -14,6 +14,7 @@ use super::books::Books;
 use super::fault::{Fault, Way};
 use super::house::{Ground, House};
 use super::plan::Plan;
+use super::sender::WATCHES;
 use super::words::{How, Mark, Words};
 use crate::sim::Violation;
 
@@ -360,8 +361,8 @@ impl World {
         let (connections, tasks) = self.alive();
         // To each other node: control to its life and to its address, messages, answers.
         let connections_most = nodes * others * 4;
-        // Both ends of a connection have a task, and a writer one for acknowledgements; the rest is each node's own.
-        let tasks_most = nodes * 20 + connections_most * 3;
+        // Both ends of a connection have a task, and a writer one for acknowledgements; the rest is each node's own, and its senders'.
+        let tasks_most = nodes * (20 + self.plan.senders * (WATCHES + 1)) + connections_most * 3;
         (connections > connections_most || tasks > tasks_most)
             .then(|| format!("{nodes} nodes hold {connections} connections and {tasks} tasks"))
     }

@@ -16,6 +16,8 @@ pub(super) struct Watch {
     actor: Option<u32>,
     /// The life its node lived when it learned of the other.
     own_life: Option<u64>,
+    /// It came in a message that may have arrived in the life before, and was handled in this one.
+    may_be_stale: bool,
     /// The life of the one it watches.
     life: u64,
     /// How many of its place had been stopped, if it is one that may be.
@@ -35,9 +37,11 @@ impl Pages {
     /// A watch begins.
     pub(in crate::shells) fn watching(&mut self, house: usize, actor: Option<u32>, whom: &Contact) -> u32 {
         let page = &self.houses[house];
-        let own_life = if page.has_lived(whom.found_in) { Some(whom.found_in) } else { page.life() };
+        let is_own = page.has_lived(whom.found_in);
+        let own_life = if is_own { Some(whom.found_in) } else { page.life() };
+        let may_be_stale = !is_own && self.has_begun_anew(house);
         let (life, stops) = (whom.life, whom.stops);
-        self.watches.push(Watch { house, actor, own_life, life, stops, state: State::Waiting });
+        self.watches.push(Watch { house, actor, own_life, may_be_stale, life, stops, state: State::Waiting });
         let number = u32::try_from(self.watches.len() - 1).unwrap_or(u32::MAX);
         self.trace.note(format_args!("h{house} w{number} on {life:x}"));
         number
@@ -53,7 +57,7 @@ impl Pages {
             return self.blame(Violation::Safety("watch_once", format!("watch {number} fired twice")));
         }
         let watch = &self.watches[number as usize];
-        if !self.is_gone(watch) && !self.is_removed(watch) {
+        if !watch.may_be_stale && !self.is_gone(watch) && !self.is_removed(watch) {
             let text = format!("watch {number} fired ({reason:?}) though nobody is gone: {watch:?}");
             self.blame(Violation::Safety("watch_in_vain", text));
         }
