@@ -10,6 +10,7 @@
 use std::io;
 use std::sync::Arc;
 
+use borough_protocol::incarnation::Uid;
 use borough_wire::handshake::Refusal as Words;
 use borough_wire::handshake::{Acceptor, HandshakeError, Proven, Reason};
 use tokio::sync::OwnedSemaphorePermit;
@@ -59,6 +60,7 @@ impl Door {
     ) -> Result<Connection, Turned> {
         let mut stream = self.transport.secure(stream).await.map_err(|error| turned_by_io(&error))?;
         let mut out = Vec::new();
+        let life = self.myself.uid();
         let outcome = self.listen_to(&mut stream, was_heard, &mut out).await;
         let proven = match outcome {
             Ok(proven) => proven,
@@ -69,7 +71,7 @@ impl Door {
                 return Err(turned);
             }
         };
-        match self.admit(&proven, &*stream, doorman) {
+        match self.admit(life, &proven, &*stream, doorman) {
             Ok((guest, Admission { resume, ticket }, seat)) => {
                 let peer = proven.accept(resume, self.limits.sizes(), &mut out);
                 say(&mut stream, &mut out).await.map_err(|error| turned_by_io(&error))?;
@@ -111,13 +113,18 @@ impl Door {
         }
     }
 
-    /// Everything that is asked of one who proved itself.
+    /// Everything that is asked of one who proved itself, to that life of this node.
     fn admit(
         &self,
+        life: Uid,
         proven: &Proven,
         stream: &dyn Stream,
         doorman: &dyn Doorman,
     ) -> Result<(Guest, Admission, OwnedSemaphorePermit), (Turned, Words)> {
+        if self.myself.uid() != life {
+            // Another life began while they spoke: what is meant for one must not reach the other.
+            return Err((Turned::new(Refusal::NotMe), Reason::NotMe.into()));
+        }
         let peer = proven.peer();
         let Some(who) = incarnation(&peer.address, peer.uid) else {
             let detail = "no node can be called so".to_owned();

@@ -103,7 +103,7 @@ impl Inbound {
         armed: &mut bool,
     ) -> Poll<Step> {
         let shared = self.session.clone();
-        let mut reading = shared.reading(self.ticket);
+        let Some(mut reading) = shared.reading(self.ticket) else { return Poll::Ready(Step::Superseded) };
         let gathering = loop {
             let Some(position) = shared.position(self.ticket, cx.waker()) else {
                 return Poll::Ready(Step::Superseded);

@@ -150,15 +150,19 @@ impl Session {
         goes_on
     }
 
-    /// What the reader works with. Of two readers the older leaves soon: it may enter nothing.
-    pub(super) fn reading(&self, ticket: u64) -> MutexGuard<'_, Reading> {
+    /// What the reader works with; `None` if another admission came after its own.
+    pub(super) fn reading(&self, ticket: u64) -> Option<MutexGuard<'_, Reading>> {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        // Looked at only now: an older reader that came here last would throw away what the newer has gathered.
+        if self.register().ticket != ticket {
+            return None;
+        }
         if reading.ticket != ticket {
             reading.ticket = ticket;
             reading.parts = 0;
             reading.assembler = Assembler::new(self.message_max);
         }
-        reading
+        Some(reading)
     }
 
     fn register(&self) -> MutexGuard<'_, Register> {
