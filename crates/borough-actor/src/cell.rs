@@ -16,7 +16,7 @@ use crate::mailbox::{Mailbox, Refusal, Ticket};
 use crate::mailbox_kind::MailboxKind;
 use crate::path;
 use crate::system::Core;
-use crate::tell::{Tell, TellError, TryTellError};
+use crate::tell::{Queued, Tell, TellError, TryTellError};
 
 /// The interrupts a host answers to.
 pub(crate) mod interrupt {
@@ -245,6 +245,16 @@ impl<M: Send + 'static, T> Future for Line<M, T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         this.poll_item(cx).map(|outcome| outcome.or_else(|refusal| this.cell.settle(refusal, this.unwrap)))
+    }
+}
+
+impl<M: Send + 'static, T> Queued<T> for Line<M, T> {
+    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+        match std::mem::replace(&mut self.place, Place::Left) {
+            Place::Outside(item) => item.is_some(),
+            Place::InLine(ticket) => self.cell.mailbox.withdraw(ticket).is_some(),
+            Place::Left => false,
+        }
     }
 }
 

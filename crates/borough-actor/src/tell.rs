@@ -121,7 +121,13 @@ gives_back!(TryTellError);
 #[must_use = "a message for which there was no room is lost if this is not awaited"]
 pub struct Tell<M>(State<M>);
 
-pub(crate) type Waiting<M> = Pin<Box<dyn Future<Output = Result<(), TellError<M>>> + Send>>;
+pub(crate) type Waiting<M> = Pin<Box<dyn Queued<M>>>;
+
+/// A message that stands in line for room.
+pub(crate) trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
+    /// Takes it back; false if it was let in before.
+    fn withdraw(self: Pin<Box<Self>>) -> bool;
+}
 
 enum State<M> {
     Accepted,
@@ -143,6 +149,15 @@ impl<M> Tell<M> {
     #[cold]
     pub(crate) fn waiting(line: Waiting<M>) -> Self {
         Self(State::Waiting(line))
+    }
+
+    /// Takes the message back; false if it was accepted before.
+    pub(crate) fn withdraw(self) -> bool {
+        match self.0 {
+            State::Accepted => false,
+            State::Refused(_) => true,
+            State::Waiting(line) => line.withdraw(),
+        }
     }
 
     /// What is left to wait for; nothing, if the first attempt succeeded.

@@ -54,6 +54,12 @@ pub struct Ask<'a, M, T, F> {
     sending: Option<Box<Tell<M>>>,
 }
 
+/// Why a message that waited for room did not get it.
+enum NoRoom {
+    Refused(AskError),
+    InTime,
+}
+
 impl<M, T, F> Drop for Ask<'_, M, T, F> {
     #[inline]
     fn drop(&mut self) {
@@ -185,7 +191,7 @@ where
         tell: &mut Tell<M>,
         slot: &AnswerSlot<T>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<(), AskError>> {
+    ) -> Poll<Result<(), NoRoom>> {
         let mut tell = Pin::new(tell);
         let mut polled = tell.as_mut().poll(cx);
         if polled.is_pending() {
@@ -197,9 +203,8 @@ where
         }
         match polled {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
-            Poll::Ready(Err(refused)) => Poll::Ready(Err(self.refused(refused))),
-            // On the way to another node it may be let in before it is withdrawn.
-            Poll::Pending => Poll::Ready(Err(self.lost(Lost::Expired, self.actor.away().is_some()))),
+            Poll::Ready(Err(refused)) => Poll::Ready(Err(NoRoom::Refused(self.refused(refused)))),
+            Poll::Pending => Poll::Ready(Err(NoRoom::InTime)),
         }
     }
 
@@ -217,7 +222,12 @@ where
                 Poll::Pending
             }
             Poll::Ready(Ok(())) => self.poll_answer(slot, cx),
-            Poll::Ready(Err(error)) => {
+            Poll::Ready(Err(no_room)) => {
+                let error = match no_room {
+                    NoRoom::Refused(error) => error,
+                    // It may be let in at the last moment.
+                    NoRoom::InTime => self.lost(Lost::Expired, !tell.withdraw()),
+                };
                 slot.close();
                 pool::put(&self.actor.core().asks, slot);
                 Poll::Ready(Err(error))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::carrier::{Carrier, Head, Interruption, Unsent};
+use super::carrier::{Carrier, Head, Interruption, Sending, Unsent};
 use super::message::Message;
 use super::passage;
 use crate::actor_ref::{ActorRef, Asked, Route};
@@ -17,7 +17,7 @@ use crate::ask::{take_back, travelled};
 use crate::dead_letters::DeadLetterReason;
 use crate::id::ActorId;
 use crate::system::Core;
-use crate::tell::{Tell, TellError, TryTellError, Unsendable};
+use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
 use crate::watch::{StopReason, TargetKey, Terminated, WatchId, Watcher};
 
 /// One actor on another node, whatever its messages are.
@@ -160,7 +160,7 @@ impl<M: Message> RemoteRef<M> {
         match self.pass(&message, asked, |head, body| Ok(carrier.send(head, std::mem::take(body)))) {
             Ok((waiting, taken)) => {
                 let route = Self { away: self.away.clone(), core: self.core.clone(), takes: PhantomData };
-                Tell::waiting(Box::pin(Line { waiting, message: Some(message), taken, route }))
+                Tell::waiting(Box::pin(Line { waiting: Some(waiting), message: Some(message), taken, route }))
             }
             Err(failed) => Tell::refused(self.refuse(message, failed)),
         }
@@ -225,7 +225,8 @@ impl<M: Message> Route<M> for RemoteRef<M> {
 
 /// A sender that stands in line for room on the way.
 struct Line<M: Message> {
-    waiting: Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>>,
+    /// None once it has been taken back.
+    waiting: Option<Pin<Box<dyn Sending>>>,
     message: Option<M>,
     /// The asks that stand for replies in it.
     taken: Vec<u64>,
@@ -239,12 +240,31 @@ impl<M: Message> Line<M> {
     }
 }
 
+impl<M: Message> Line<M> {
+    /// Takes the message back; false if it was let in before: it has travelled then.
+    fn give_up(&mut self) -> bool {
+        let Some(message) = self.message.take() else { return false };
+        let withdrawn = self.waiting.take().is_none_or(Sending::withdraw);
+        if withdrawn {
+            self.take_back();
+            drop(message);
+        } else {
+            travelled(message);
+        }
+        withdrawn
+    }
+}
+
+impl<M: Message> Queued<M> for Line<M> {
+    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+        self.give_up()
+    }
+}
+
 /// Whoever gives up in line withdraws the message.
 impl<M: Message> Drop for Line<M> {
     fn drop(&mut self) {
-        if self.message.is_some() {
-            self.take_back();
-        }
+        self.give_up();
     }
 }
 
@@ -253,7 +273,8 @@ impl<M: Message> Future for Line<M> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        this.waiting.as_mut().poll(cx).map(|outcome| {
+        let Some(waiting) = &mut this.waiting else { return Poll::Ready(Ok(())) };
+        waiting.as_mut().poll(cx).map(|outcome| {
             let Some(message) = this.message.take() else { return Ok(()) };
             match outcome {
                 Ok(()) => {

@@ -41,11 +41,7 @@ pub trait Carrier: Send + Sync {
     fn try_send(&self, head: Head, body: &[u8]) -> Result<(), Unsent>;
 
     /// Takes a message; stands in line until there is room. Dropping the future withdraws what still waits.
-    fn send(
-        self: Arc<Self>,
-        head: Head,
-        body: Vec<u8>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>>;
+    fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>>;
 
     /// Takes an answer; it never waits for room.
     fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent>;
@@ -62,6 +58,12 @@ pub trait Carrier: Send + Sync {
 
     /// Ends a watch.
     fn unwatch(&self, target: u64, watch: u64);
+}
+
+/// A message that stands in line for room on the way.
+pub trait Sending: Future<Output = Result<(), Unsent>> + Send {
+    /// Takes it back; false if it was let in before.
+    fn withdraw(self: Pin<Box<Self>>) -> bool;
 }
 
 /// What the ways of one node share.

@@ -22,7 +22,7 @@ mod travel;
 use borough_wire::codec::CodecId;
 
 pub use self::away::{Away, actor_at};
-pub use self::carrier::{Carrier, Head, Home, Interruption, ReplyAddress, Unsent, WatchAway};
+pub use self::carrier::{Carrier, Head, Home, Interruption, ReplyAddress, Sending, Unsent, WatchAway};
 pub use self::exports::{Export, Exports, ExposeError};
 pub use self::inlet::{Arrived, Inlet};
 pub use self::message::Message;

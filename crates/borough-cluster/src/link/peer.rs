@@ -8,9 +8,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use borough_actor::remote::{self, Carrier, Exports, Head, Home, Interruption, Lost, Unsent, WatchAway};
+use borough_actor::remote::{
+    self, Carrier, Exports, Head, Home, Interruption, Lost, Sending, Unsent, WatchAway,
+};
 use borough_actor::{ActorId, DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
 use borough_wire::codec::{CodecId, Codecs};
@@ -21,7 +24,7 @@ use tokio::sync::oneshot;
 
 use super::codes;
 use super::outbound::{NoWay, Outbound, Owner};
-use super::queue::Refused;
+use super::queue::{Enter, Refused};
 use super::{Dial, Dialler, Hub};
 use crate::door::seldom::Seldom;
 use crate::door::{Connection, Lane};
@@ -305,6 +308,23 @@ impl Link {
     }
 }
 
+/// A message that stands in line for room on the lane.
+struct InLine(Enter);
+
+impl Future for InLine {
+    type Output = Result<(), Unsent>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map_err(|_| Unsent::Lost)
+    }
+}
+
+impl Sending for InLine {
+    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+        self.0.withdraw()
+    }
+}
+
 /// Whoever looked something up waits no more.
 struct Forget<'a> {
     link: &'a Link,
@@ -397,15 +417,10 @@ impl Carrier for Link {
         pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
     }
 
-    fn send(
-        self: Arc<Self>,
-        head: Head,
-        body: Vec<u8>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>> {
+    fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>> {
         let mut frame = Vec::with_capacity(body.len() + HEAD_MAX);
         put(&mut frame, head, self.codec(), &body, self.sizes().frame_max);
-        let entering = self.started(&self.messages).queue.clone().enter(frame);
-        Box::pin(async move { entering.await.map_err(|_| Unsent::Lost) })
+        Box::pin(InLine(self.started(&self.messages).queue.clone().enter(frame)))
     }
 
     fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {

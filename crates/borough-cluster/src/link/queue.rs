@@ -260,13 +260,25 @@ impl Future for Enter {
     }
 }
 
+impl Enter {
+    /// Takes the frame back; false if it was let in before.
+    pub(super) fn withdraw(&mut self) -> bool {
+        match mem::replace(&mut self.place, Place::Done) {
+            Place::Outside(_) => true,
+            Place::InLine(ticket) => {
+                let mut state = self.queue.lock();
+                match state.place_of(ticket) {
+                    Some(at) => state.line.remove(at).is_some(),
+                    None => state.was_turned_away(ticket),
+                }
+            }
+            Place::Done => false,
+        }
+    }
+}
+
 impl Drop for Enter {
     fn drop(&mut self) {
-        if let Place::InLine(ticket) = self.place {
-            let mut state = self.queue.lock();
-            if let Some(at) = state.place_of(ticket) {
-                state.line.remove(at);
-            }
-        }
+        self.withdraw();
     }
 }

@@ -4,11 +4,12 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use borough_actor::remote::{
-    self, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Message, RUN_BYTES, RUN_MESSAGES, Unsent,
-    WatchAway,
+    self, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Message, RUN_BYTES, RUN_MESSAGES, Sending,
+    Unsent, WatchAway,
 };
 use borough_actor::{Actor, ActorId, ActorRef, Context, Fault, Reply, System, SystemHandle};
 use borough_wire::codec::CodecId;
@@ -298,6 +299,23 @@ struct Way {
     answered: Mutex<Vec<u64>>,
 }
 
+/// A message that nobody takes.
+struct Nowhere;
+
+impl Future for Nowhere {
+    type Output = Result<(), Unsent>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Err(Unsent::Lost))
+    }
+}
+
+impl Sending for Nowhere {
+    fn withdraw(self: Pin<Box<Self>>) -> bool {
+        true
+    }
+}
+
 impl Carrier for Way {
     fn number(&self) -> u32 {
         2
@@ -327,12 +345,8 @@ impl Carrier for Way {
         Err(Unsent::Lost)
     }
 
-    fn send(
-        self: Arc<Self>,
-        _: Head,
-        _: Vec<u8>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), Unsent>> + Send>> {
-        Box::pin(async { Err(Unsent::Lost) })
+    fn send(self: Arc<Self>, _: Head, _: Vec<u8>) -> Pin<Box<dyn Sending>> {
+        Box::pin(Nowhere)
     }
 
     fn answer(&self, ask: u64, _: &[u8]) -> Result<(), Unsent> {
