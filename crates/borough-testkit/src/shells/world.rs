@@ -28,8 +28,6 @@ const REACHED_WITHIN: Duration = Duration::from_secs(40);
 const ASKS_END: Duration = Duration::from_secs(10);
 /// Longer than the patience of a lane, and what a watch takes.
 const QUIET: Duration = Duration::from_secs(75);
-/// Lives that went before they were admitted are not forgotten yet; there are few in one run.
-const STRANGERS: usize = 3;
 /// How often is looked whether something has come true.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -351,7 +349,7 @@ impl World {
         for house in self.houses.iter().flatten() {
             let (links, sessions, exports) = house.node.held();
             // A link to each other node, two lanes from each; its two actors.
-            if links > others + STRANGERS || sessions > 2 * (others + STRANGERS) || exports > 2 {
+            if links > others || sessions > 2 * others || exports > 2 {
                 let number = house.number;
                 return Some(format!(
                     "h{number} of {nodes} holds {links} links, {sessions} sessions, {exports} exports"

@@ -117,7 +117,8 @@ impl Pages {
 
     /// A message died.
     pub(in crate::shells) fn letter(&mut self, house: usize, letter: DeadLetter) {
-        self.trace.note(format_args!("h{house} {:?} to {}", letter.reason, letter.recipient));
+        let DeadLetter { recipient, message_type, reason, .. } = &letter;
+        self.trace.note(format_args!("h{house} counts {message_type} to {recipient}: {reason:?}"));
         let page = &mut self.houses[house];
         match (letter.reason, letter.message_type == ANSWER) {
             (DeadLetterReason::NodeLost, false) => *page.lost_to.entry(letter.recipient).or_default() += 1,

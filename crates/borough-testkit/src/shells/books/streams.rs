@@ -102,6 +102,8 @@ impl Pages {
         let is_handled = fate.is_handled;
         fate.told = match &answer {
             Err(error) if !error.may_have_been_handled() => Told::GivenBack,
+            // It may have stood in line still, on the way to another node.
+            Err(AskError::Timeout { .. }) => Told::Unknown,
             Ok(_) | Err(_) => Told::Accepted,
         };
         let is_denied = fate.told == Told::GivenBack && is_handled;
