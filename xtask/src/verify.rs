@@ -15,7 +15,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "fmt", arguments: "fmt --all --check", environment: None },
     Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
     Step {
@@ -29,6 +29,11 @@ const STEPS: [Step; 7] = [
         name: "bytes",
         arguments: "test -p borough-wire --all-features",
         environment: Some(("BOROUGH_FUZZ_SECONDS", "10")),
+    },
+    Step {
+        name: "codecs",
+        arguments: "test -p borough-cluster --features json,message-pack --test nodes talking",
+        environment: None,
     },
     Step { name: "fuzz", arguments: "check --manifest-path fuzz/Cargo.toml", environment: None },
     // What was tested is what is packed; building it once more from the package would find little and take long.

@@ -10,4 +10,5 @@ mod repeating;
 mod returning;
 mod rig;
 mod starting;
+mod talking;
 mod watching;
