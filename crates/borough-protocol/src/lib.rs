@@ -23,6 +23,7 @@ pub mod node;
 pub mod office;
 pub mod random;
 pub mod settings;
+pub mod sharding;
 pub mod store;
 pub mod table;
 pub mod time;

@@ -79,7 +79,7 @@ impl Participant {
         self.stirred = true;
         effects.push(Effect::Publish(Event::Table(version)));
         match applied {
-            Applied::Nothing => {}
+            Applied::Nothing | Applied::Shards => {}
             Applied::Admitted(uid) => self.admitted(now, uid, effects),
             Applied::Draining(uid) => {
                 self.gossip.mark_leaving(now, version.index, uid);

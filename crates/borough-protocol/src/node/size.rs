@@ -146,6 +146,9 @@ fn change_size(change: &Change) -> usize {
         Change::Remove(..) => UID + 1,
         Change::Forget(uids) => NUMBER + UID * uids.len(),
         Change::Close => 0,
+        Change::Declare(kind) => kind.name.len() + 16,
+        Change::Host(..) | Change::EndHosting(..) => UID + 1,
+        Change::Shards(steps) => NUMBER + steps.len() * (NUMBER + 1 + 2 * UID),
     }
 }
 

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 
 use crate::incarnation::{Facts, Incarnation, Uid};
+use crate::sharding::{Kind, KindId, Steps};
 
 /// One decision. Applying one that no longer fits changes nothing: everybody who applies it sees the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,14 @@ pub enum Change {
     Forget(#[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))] Arc<[Uid]>),
     /// The whole cluster is shutting down: nobody is removed, nothing moves any more.
     Close,
+    /// There is a type of entities of this name, and this is what all nodes must agree upon.
+    Declare(Arc<Kind>),
+    /// That member can host shards of that type.
+    Host(Uid, KindId),
+    /// That member, which owns no shard of that type, hosts it no more.
+    EndHosting(Uid, KindId),
+    /// Who owns shards, and which of them move.
+    Shards(#[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))] Steps),
 }
 
 /// Who is admitted.

@@ -1,4 +1,4 @@
-//! The table: who is a member, who votes, and later who owns what. What it says was decided by a quorum.
+//! The table: who is a member, who votes, and who owns what. What it says was decided by a quorum.
 //!
 //! Everybody applies the same entries in the same order, so two tables of one version are equal. Nobody is commanded;
 //! everybody follows the committed table, late, perhaps skipping versions.
@@ -10,6 +10,7 @@
 //! ```
 
 mod change;
+mod shards;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "serde")]
@@ -17,9 +18,11 @@ mod wire;
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 pub use self::change::{Admission, Change, Removal};
+pub use self::shards::KindTable;
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::log::Entry;
 use crate::version::Version;
@@ -108,6 +111,8 @@ pub enum Applied {
     Voters,
     /// The cluster is shutting down.
     Closing,
+    /// Types, hosts or owners of shards.
+    Shards,
 }
 
 /// The table at one version.
@@ -122,6 +127,7 @@ pub struct Table {
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
+    kinds: Vec<Arc<KindTable>>,
 }
 
 impl Table {
@@ -134,6 +140,7 @@ impl Table {
             members: BTreeMap::new(),
             removed: BTreeMap::new(),
             closing: false,
+            kinds: Vec::new(),
         }
     }
 
@@ -174,6 +181,7 @@ impl Table {
                 }
                 // Who said goodbye had dropped everything: there is nothing to wait for.
                 let freed = *why == Removal::Goodbye;
+                self.bereave(*uid);
                 self.removed.insert(*uid, Removed { version, why: *why, freed });
                 Applied::Removed(*uid, *why)
             }
@@ -196,6 +204,10 @@ impl Table {
                 self.closing = true;
                 Applied::Closing
             }
+            Change::Declare(kind) => shards(self.declare(kind)),
+            Change::Host(uid, kind) => shards(self.host(*uid, *kind)),
+            Change::EndHosting(uid, kind) => shards(self.end_hosting(*uid, *kind)),
+            Change::Shards(steps) => shards(self.take_steps(steps)),
         }
     }
 
@@ -255,4 +267,8 @@ impl Table {
     pub fn is_closing(&self) -> bool {
         self.closing
     }
+}
+
+fn shards(changed: bool) -> Applied {
+    if changed { Applied::Shards } else { Applied::Nothing }
 }

@@ -3,10 +3,12 @@
 //! Each member is filed under its own uid, so that is not said twice.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-use super::{Cluster, Member, Removed, Table};
+use super::{Cluster, KindTable, Member, Removed, Table};
 use crate::incarnation::Uid;
 use crate::version::Version;
 use crate::voters::Voters;
@@ -24,6 +26,7 @@ pub(super) struct Claim {
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
+    kinds: Vec<Arc<KindTable>>,
 }
 
 pub(super) fn members<S: Serializer>(
@@ -82,8 +85,8 @@ impl TryFrom<Claim> for Table {
 
     fn try_from(claim: Claim) -> Result<Self, Self::Error> {
         claim.check()?;
-        let Claim { cluster, version, voters, members, removed, closing } = claim;
-        Ok(Self { cluster, version, voters, members, removed, closing })
+        let Claim { cluster, version, voters, members, removed, closing, kinds } = claim;
+        Ok(Self { cluster, version, voters, members, removed, closing, kinds })
     }
 }
 

@@ -1,0 +1,52 @@
+//! What all nodes must agree upon of a type of entities.
+
+use alloc::sync::Arc;
+
+/// A type of entities, as the first node that started it declared it. Every other node must say the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Kind {
+    /// What it is called.
+    pub name: Arc<str>,
+    /// How many shards it has, for ever.
+    pub shards: u32,
+    /// How ids are mapped to shards.
+    pub hashing: Hashing,
+    /// Only members of this role host it.
+    pub role: Option<Arc<str>>,
+    /// So many nodes must host it before any of its shards is given to one.
+    pub min_hosts: u32,
+    /// Where its shards go.
+    pub allocation: Allocation,
+}
+
+/// How ids are mapped to shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Hashing {
+    /// xxh3 of the id's bytes, modulo the number of shards.
+    Xxh3,
+    /// The first four bytes of its MD5 sum, the greatest first, modulo the number of shards.
+    Md5,
+    /// A function of the user's, known by what it says of a few ids.
+    Custom(u64),
+}
+
+/// By which rule shards are given to nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Allocation {
+    /// To the node that hosts the fewest; moved when nodes come, at most so many at once.
+    LeastShards {
+        /// At most so many shards of the type move at once; 0: no such limit.
+        absolute: u32,
+        /// At most so many hundredths of its shards move at once.
+        percent: u8,
+    },
+    /// To the node that the shard's number and the node's name hash to; nodes that come or go move only their own share.
+    Rendezvous,
+    /// As somebody says by name; a shard of which nobody said anything goes to the node with the fewest, and stays there.
+    External,
+    /// By a function of the user's on the coordinator's node; where that has none, as [`Allocation::External`].
+    Custom,
+}

@@ -1,0 +1,45 @@
+//! What a node's region says to the coordinator.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::kind::Kind;
+use super::shard::{Epoch, KindId, ShardId};
+use crate::incarnation::Uid;
+
+/// Everything a region wants the coordinator to know, as it is at the moment: the newest says it all.
+///
+/// It is repeated until the table shows what it asks for; a new coordinator hears it like the one before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ShardReport {
+    /// Which report of that node this is: an older one that comes late says nothing.
+    pub seq: u64,
+    /// Types it hosts, or knows as a proxy (`false`), and that the table does not show so yet.
+    pub kinds: Vec<(Arc<Kind>, bool)>,
+    /// Types it hosts no more.
+    pub ended: Vec<KindId>,
+    /// Shards that somebody there sends to and that have no owner.
+    pub wanted: Vec<ShardId>,
+    /// What it has frozen and sent away, by the epoch of the move.
+    pub frozen: Vec<(ShardId, Epoch)>,
+    /// What it has taken in whole, by the epoch of the move.
+    pub installed: Vec<(ShardId, Epoch)>,
+    /// Moves that cannot be: state that cannot be captured or read, a turn that does not end in time.
+    pub impossible: Vec<(ShardId, Epoch)>,
+    /// Where somebody wants shards to be.
+    pub places: Vec<(ShardId, Uid)>,
+}
+
+impl ShardReport {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+            && self.ended.is_empty()
+            && self.wanted.is_empty()
+            && self.frozen.is_empty()
+            && self.installed.is_empty()
+            && self.impossible.is_empty()
+            && self.places.is_empty()
+    }
+}
