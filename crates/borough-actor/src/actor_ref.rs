@@ -48,8 +48,8 @@ pub(crate) trait Route<M>: Send + Sync {
 }
 
 /// The ask that a message carries.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked {
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
     pub(crate) id: AskId,
     /// How long its asker waits.
     pub(crate) timeout: Duration,

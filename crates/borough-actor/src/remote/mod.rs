@@ -17,6 +17,7 @@ mod inlet;
 mod message;
 mod packet;
 pub(crate) mod passage;
+mod sending;
 mod travel;
 
 use borough_wire::codec::CodecId;
@@ -29,6 +30,7 @@ pub use self::message::Message;
 pub(crate) use self::packet::Packet;
 pub use self::packet::{RUN_BYTES, RUN_MESSAGES};
 pub use self::passage::within;
+pub use self::sending::Outgoing;
 use crate::ask::AskId;
 pub use crate::ask::Lost;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};

@@ -1,0 +1,207 @@
+//! How a message leaves for another node: encoded for the way it goes, put on it, and taken back if it could not be.
+//!
+//! Promise: a message that was not let in is given back whole, its replies with it; one that was let in has travelled, and its replies are
+//! answered by whoever decodes it.
+
+use std::any::type_name;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::carrier::{Carrier, Head, Sending, Unsent};
+use super::message::Message;
+use super::passage;
+use crate::actor_ref::Asked;
+use crate::ask::{take_back, travelled};
+use crate::dead_letters::DeadLetterReason;
+use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
+
+/// Where on another node messages go, and what stands before each of them.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "lives for one call")]
+pub struct Outgoing<'a> {
+    /// The way there.
+    pub carrier: &'a Arc<dyn Carrier>,
+    /// To whom, as that node numbers it.
+    pub target: u64,
+    /// What stands before the message.
+    pub head: &'a [u8],
+    /// As which the recipient is counted if the node is lost.
+    pub recipient: &'a dyn Fn() -> String,
+}
+
+impl Outgoing<'_> {
+    /// Sends a message; stands in line if there is no room.
+    #[inline]
+    pub fn send<M: Message>(self, message: M, ask: Option<Asked>) -> Tell<M> {
+        match self.pass(&message, ask, |head, body| self.carrier.try_send(head, body)) {
+            Ok(_) => {
+                travelled(message);
+                Tell::accepted()
+            }
+            Err(Failed::Unsent(Unsent::Full)) => self.stand_in_line(message, ask),
+            Err(failed) => Tell::refused(refuse(self.carrier, self.recipient, message, failed)),
+        }
+    }
+
+    /// Sends a message if there is room.
+    pub fn try_send<M: Message>(self, message: M) -> Result<(), TryTellError<M>> {
+        match self.pass(&message, None, |head, body| self.carrier.try_send(head, body)) {
+            Ok(_) => {
+                travelled(message);
+                Ok(())
+            }
+            Err(failed) => Err(refuse(self.carrier, self.recipient, message, failed).into()),
+        }
+    }
+
+    /// Encodes the message and gives it to `put`. If that is well the message has travelled: a reply in it is answered by
+    /// whoever decodes it.
+    ///
+    /// Gives also which asks stand for replies in it, to be taken back if it does not travel after all.
+    ///
+    /// A tell that carries a reply of its own (to an actor, adapted) travels as the ask of that reply, without an end: who cannot
+    /// deliver it says so, and the reply's place here is free again.
+    #[inline]
+    fn pass<M: Message, R>(
+        self,
+        message: &M,
+        asked: Option<Asked>,
+        put: impl FnOnce(Head, &mut Vec<u8>) -> Result<R, Unsent>,
+    ) -> Result<(R, Vec<u64>), Failed> {
+        let carrier = self.carrier;
+        passage::with_scratch(|body| {
+            body.extend_from_slice(self.head);
+            let encoded = passage::within(carrier, || carrier.codec().encode(message, body));
+            let taken = passage::taken();
+            let mut head =
+                Head { target: self.target, ask: asked.map(|asked| (asked.id.number(), asked.timeout)) };
+            if let Some(reply) = taken.first() {
+                head.ask.get_or_insert((*reply, Duration::MAX));
+            }
+            let outcome = match encoded {
+                Ok(()) => put(head, body).map_err(Failed::Unsent),
+                Err(error) => Err(Failed::Encode(error.to_string())),
+            };
+            match outcome {
+                Ok(passed) => Ok((passed, taken)),
+                Err(failed) => {
+                    take_back(&carrier.home().system().core().asks, taken);
+                    Err(failed)
+                }
+            }
+        })
+    }
+
+    #[cold]
+    fn stand_in_line<M: Message>(self, message: M, asked: Option<Asked>) -> Tell<M> {
+        // Encoded again, because this happens seldom: whoever waits keeps its bytes.
+        let carrier = self.carrier.clone();
+        match self.pass(&message, asked, |head, body| Ok(carrier.clone().send(head, std::mem::take(body)))) {
+            Ok((waiting, taken)) => {
+                let (waiting, message) = (Some(waiting), Some(message));
+                let recipient = (self.recipient)();
+                Tell::waiting(Box::pin(Line { waiting, message, taken, carrier, recipient }))
+            }
+            Err(failed) => Tell::refused(refuse(self.carrier, self.recipient, message, failed)),
+        }
+    }
+}
+
+enum Failed {
+    Encode(String),
+    Unsent(Unsent),
+}
+
+#[cold]
+fn refuse<M>(
+    carrier: &Arc<dyn Carrier>,
+    recipient: &dyn Fn() -> String,
+    message: M,
+    failed: Failed,
+) -> TellError<M> {
+    match failed {
+        Failed::Encode(why) => TellError::Unsendable(message, Unsendable::Encode(why)),
+        Failed::Unsent(Unsent::Full) => TellError::Full(message),
+        Failed::Unsent(Unsent::TooLarge { size, max }) => {
+            TellError::Unsendable(message, Unsendable::TooLarge { size, max })
+        }
+        Failed::Unsent(Unsent::Lost) => {
+            let system = carrier.home().system();
+            super::bury(system, type_name::<M>(), recipient, DeadLetterReason::NodeLost);
+            TellError::NodeLost(message)
+        }
+    }
+}
+
+/// A sender that stands in line for room on the way.
+struct Line<M: Message> {
+    /// None once it has been taken back.
+    waiting: Option<Pin<Box<dyn Sending>>>,
+    message: Option<M>,
+    /// The asks that stand for replies in it.
+    taken: Vec<u64>,
+    carrier: Arc<dyn Carrier>,
+    recipient: String,
+}
+
+impl<M: Message> Line<M> {
+    /// The message stays here after all, and its replies with it.
+    fn take_back(&mut self) {
+        take_back(&self.carrier.home().system().core().asks, std::mem::take(&mut self.taken));
+    }
+
+    /// Takes the message back; false if it was let in before: it has travelled then.
+    fn give_up(&mut self) -> bool {
+        let Some(message) = self.message.take() else { return false };
+        let withdrawn = self.waiting.take().is_none_or(Sending::withdraw);
+        if withdrawn {
+            self.take_back();
+            drop(message);
+        } else {
+            travelled(message);
+        }
+        withdrawn
+    }
+}
+
+impl<M: Message> Queued<M> for Line<M> {
+    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+        self.give_up()
+    }
+}
+
+/// Whoever gives up in line withdraws the message.
+impl<M: Message> Drop for Line<M> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl<M: Message> Future for Line<M> {
+    type Output = Result<(), TellError<M>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let Some(waiting) = &mut this.waiting else { return Poll::Ready(Ok(())) };
+        waiting.as_mut().poll(cx).map(|outcome| {
+            let Some(message) = this.message.take() else { return Ok(()) };
+            match outcome {
+                Ok(()) => {
+                    travelled(message);
+                    Ok(())
+                }
+                Err(unsent) => {
+                    this.take_back();
+                    let recipient = || this.recipient.clone();
+                    Err(refuse(&this.carrier, &recipient, message, Failed::Unsent(unsent)))
+                }
+            }
+        })
+    }
+}
+
+/// The message is never pinned.
+impl<M: Message> Unpin for Line<M> {}
