@@ -7,6 +7,7 @@
 //! order, across any moves and crashes; planned moves lose nothing.
 
 mod entry;
+pub mod hash;
 mod kind;
 mod report;
 mod shard;
