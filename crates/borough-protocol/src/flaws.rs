@@ -43,13 +43,22 @@ pub enum Flaw {
     DeafNodeCountsAsHeard,
     EraRestartsAtOne,
     TwoPromises,
+    // Sharding: the coordinator.
+    RebalanceToLeavingNode,
+    AllocatesBeforeFreed,
+    SettlesWithoutInstalled,
+    CallOffReusesEpoch,
+    ForgetsReportsOfOthers,
+    FlapsBetweenNodes,
+    MovesWhileVersionsAreMixed,
+    OwnerWithoutHosting,
 }
 
 /// Which rules this node breaks: none, unless the simulator tests itself.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flaws {
     #[cfg(feature = "flaws")]
-    bits: u64,
+    bits: u128,
 }
 
 impl Flaws {

@@ -96,7 +96,8 @@ impl Participant {
         if table.version().index <= self.table.version().index {
             return;
         }
-        let before = core::mem::replace(&mut self.table, table.clone());
+        let flaws = self.identity.settings.flaws;
+        let before = core::mem::replace(&mut self.table, table.clone().with_flaws(flaws));
         self.stirred = true;
         self.holder.follow(now, self.table.voters());
         let news: Vec<Uid> = table

@@ -74,6 +74,7 @@ impl Participant {
             Word::Feed(feed) => self.follow_feed(now, &feed, effects),
             Word::Quiet(report) => self.quiet_reported(now, from, report),
             Word::Report(report) => self.report(from, report),
+            Word::Shards(report) => self.shards_reported(from, report),
         }
         None
     }
@@ -99,7 +100,7 @@ impl Participant {
         match word {
             Word::Log(_) | Word::Renew(_) | Word::Renewed(_) => true,
             Word::Quiet(_) => self.log.voters().names(from),
-            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) => false,
+            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) | Word::Shards(_) => false,
         }
     }
 

@@ -11,6 +11,8 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::lease::{Renew, Renewed};
 use crate::log::raft;
 use crate::settings::{Checked, Refusal};
+use crate::sharding::ShardReport;
+use crate::sharding::allocation::Custom;
 use crate::store;
 use crate::table::{Change, Cluster, Removal, Table};
 use crate::version::Version;
@@ -61,6 +63,12 @@ pub enum Command {
     CloseCluster,
     /// A connection to that node was refused or reset.
     Refused(Uid),
+    /// What the region of this node wants the coordinator to know. It replaces the report before, is said at once and again until an
+    /// empty one is handed over. One that comes before the node is in a cluster is kept.
+    Shards(Arc<ShardReport>),
+    /// Where shards of a type that is allocated by a function of the user's go, whenever this node is the coordinator. It replaces the
+    /// function before.
+    Allocate(Custom),
 }
 
 /// Something a node wants done.
@@ -211,6 +219,7 @@ pub enum Word {
     Feed(Feed),
     Quiet(QuietReport),
     Report(Report),
+    Shards(Arc<ShardReport>),
 }
 
 /// Whom a voter has not heard for too long.

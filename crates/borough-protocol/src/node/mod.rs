@@ -19,6 +19,7 @@ mod interface;
 mod participant;
 mod quiet;
 mod settle;
+mod shards;
 mod size;
 mod standing;
 
@@ -31,6 +32,7 @@ pub use self::interface::{
     Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, QuietReport, Report, Start, Word,
 };
 use self::participant::Participant;
+use self::shards::ShardWishes;
 use crate::flaws::Flaw;
 use crate::formation::{Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
@@ -50,6 +52,8 @@ pub struct Node {
     random: Random,
     era: u32,
     phase: Phase,
+    /// What was said of shards before the node was in a cluster.
+    shards: ShardWishes,
     next: Timestamp,
 }
 
@@ -88,6 +92,7 @@ impl Node {
             identity,
             random: Random::seeded(seed),
             phase: Phase::Seeking(Box::new(seeking)),
+            shards: ShardWishes::default(),
             next: now,
         };
         if node.identity.settings.strategy == Strategy::LeaseMajority {
@@ -146,6 +151,13 @@ impl Node {
         self.participant().is_some_and(|participant| participant.may_run(now))
     }
 
+    /// Until when work may run here, on this node's clock, if nothing more is heard; [`Timestamp::ZERO`] if none may.
+    ///
+    /// It is what [`may_run`](Self::may_run) goes by: for shells that share the end of the lease with those who do the work.
+    pub fn runs_until(&self) -> Timestamp {
+        self.participant().map_or(Timestamp::ZERO, Participant::runs_until)
+    }
+
     /// Whether this life is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended)
@@ -164,7 +176,13 @@ impl Node {
         let outcome = match input {
             Input::Deadline => seeking.on_deadline(now, &mut say),
             Input::Command(Command::Leave | Command::CloseCluster) => return self.end(End::Left, effects),
-            Input::Command(Command::Drained | Command::Down(_) | Command::Refused(_)) => Outcome::Seeking,
+            Input::Command(
+                Command::Drained
+                | Command::Down(_)
+                | Command::Refused(_)
+                | Command::Shards(_)
+                | Command::Allocate(_),
+            ) => Outcome::Seeking,
             Input::Message { from, message } => match message {
                 Message::Knock(knock) => {
                     seeking.knocked(now, &knock, &mut say);
@@ -243,7 +261,17 @@ impl Node {
         }
     }
 
-    fn take_part(&mut self, now: Timestamp, participant: Participant, effects: &mut Effects<Effect>) {
+    /// Nothing is lost of what is said before there is anybody to say it to.
+    fn keep(&mut self, input: &Input) {
+        match input {
+            Input::Command(Command::Shards(report)) => self.shards.report(report.clone()),
+            Input::Command(Command::Allocate(custom)) => self.shards.strategies.insert(custom),
+            Input::Command(_) | Input::Message { .. } | Input::Deadline => {}
+        }
+    }
+
+    fn take_part(&mut self, now: Timestamp, mut participant: Participant, effects: &mut Effects<Effect>) {
+        participant.shards = core::mem::take(&mut self.shards);
         effects.push(Effect::Publish(Event::Joined(participant.table.cluster())));
         self.phase = Phase::TakingPart(Box::new(participant));
         self.handle(now, Input::Deadline, effects);
@@ -260,6 +288,9 @@ impl Machine for Node {
     type Effect = Effect;
 
     fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        if let Phase::Seeking(_) | Phase::AskingStore(_) = &self.phase {
+            self.keep(&input);
+        }
         match &mut self.phase {
             Phase::Seeking(_) => self.seek(now, input, effects),
             Phase::AskingStore(_) => self.ask_store(now, input, effects),

@@ -9,6 +9,7 @@ use super::Identity;
 use super::departure::Departure;
 use super::feed::Feeder;
 use super::interface::{Command, Effect, End, Input, Message, Peer, Report, Word};
+use super::shards::ShardWishes;
 use crate::flaws::Flaw;
 use crate::formation::Welcome;
 use crate::gossip::{self, Gossip};
@@ -48,6 +49,8 @@ pub(super) struct Participant {
     pub(super) departure: Departure,
     /// What the coordinator is told again and again until the table shows it.
     pub(super) reports: BTreeSet<Report>,
+    /// What the region of this node wants.
+    pub(super) shards: ShardWishes,
     /// What was last published of the lease.
     pub(super) published: Standing,
     pub(super) suspended_since: Timestamp,
@@ -131,6 +134,7 @@ impl Participant {
         random: &mut Random,
     ) -> Self {
         let settings = &identity.settings;
+        let table = table.with_flaws(settings.flaws);
         let uid = identity.me.uid;
         let pace = gossip::Settings {
             interval: settings.gossip_interval,
@@ -152,6 +156,7 @@ impl Participant {
             mark: None,
             departure: Departure::Staying,
             reports: BTreeSet::new(),
+            shards: ShardWishes::default(),
             was_voter: false,
             was_cut_off: false,
             term: Term::ZERO,
@@ -197,6 +202,12 @@ impl Participant {
         self.departure.may_run() && self.holder.standing(now) == Standing::Running
     }
 
+    /// Until when it may run; in the past, or 0, if it may not.
+    pub(super) fn runs_until(&self) -> Timestamp {
+        let admitted = self.holder.admission().is_some();
+        if admitted && self.departure.may_run() { self.holder.lease_end() } else { Timestamp::ZERO }
+    }
+
     /// Handles an input; says so if this was the end.
     pub(super) fn handle(
         &mut self,
@@ -223,6 +234,11 @@ impl Participant {
             Command::Drained => self.drained(now),
             Command::Down(uid) => self.ask(Request::Down(*uid), Report::Down(*uid)),
             Command::CloseCluster => self.ask(Request::Close, Report::Close),
+            Command::Shards(report) => self.shards.report(report.clone()),
+            Command::Allocate(custom) => {
+                self.shards.strategies.insert(custom);
+                self.stirred = true;
+            }
             // The store judges who renews, and a connection between two members is nothing to it.
             Command::Refused(_) if self.log.store().is_some() => {}
             Command::Refused(uid) => {

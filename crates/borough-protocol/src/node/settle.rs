@@ -64,6 +64,7 @@ impl Participant {
         while end.is_none() {
             let news = self.follow_log(now, effects);
             self.take_or_leave_office(now);
+            self.report_shards(now, effects);
             end = self.renew_lease(now, effects);
             let acted = self.act(now);
             if !news && !acted {
@@ -169,6 +170,7 @@ impl Participant {
             document: self.gossip.document(),
             grants: &self.grants,
             quiet: &self.quiet,
+            strategies: &self.shards.strategies,
         };
         let before = self.log.last_index();
         let next = office.act(now, &scene, &mut self.log, &mut self.outbox.log);
@@ -246,6 +248,7 @@ impl Participant {
     /// When something is due next.
     pub(super) fn next_deadline(&self, now: Timestamp) -> Timestamp {
         let mut next = self.log.next_deadline().min(self.stands_at(now)).min(self.times.report);
+        next = next.min(self.shards.next_deadline());
         if self.votes() {
             next = next.min(self.times.quiet);
         }

@@ -11,14 +11,16 @@ use crate::lease::Verdict;
 use crate::log::Entry;
 use crate::log::raft::{self, Item};
 use crate::log::register::{News, Swap};
+use crate::sharding::{Kind, ShardReport};
 use crate::store::{Answer, Ask};
-use crate::table::{Change, Table};
+use crate::table::{Change, KindTable, Table};
 use crate::voters::Voters;
 
 /// Length, kind, lane and check sum.
 const FRAME: usize = 12;
 const UID: usize = 8;
 const NUMBER: usize = 3;
+const SHARD: usize = 1 + NUMBER;
 const VERSION: usize = 2 * NUMBER;
 const RENEW: usize = 1 + 3 * VERSION + 2 * NUMBER;
 const CLUSTER: usize = 8 + 4 + UID;
@@ -56,6 +58,7 @@ impl Word {
             }
             Self::Quiet(report) => 2 * NUMBER + UID * report.quiet.len(),
             Self::Report(_) => 1 + UID,
+            Self::Shards(report) => report_size(report),
         }
     }
 }
@@ -129,6 +132,30 @@ fn table_size(table: &Table) -> usize {
         + voters_size(table.voters())
         + members.sum::<usize>()
         + table.removed().len() * (UID + VERSION + 2)
+        + table.kinds().iter().map(|kind| kind_table_size(kind)).sum::<usize>()
+}
+
+fn kind_table_size(kind: &KindTable) -> usize {
+    let moving = kind.shards().values().filter(|entry| entry.moving.is_some()).count();
+    kind_size(kind.kind())
+        + 2 * NUMBER
+        + kind.hosts().len() * UID
+        + kind.shards().len() * (NUMBER + 4 * UID + 1)
+        + moving * 2 * UID
+}
+
+fn kind_size(kind: &Kind) -> usize {
+    kind.name.len() + kind.role.as_ref().map_or(0, |role| 1 + role.len()) + 16
+}
+
+fn report_size(report: &ShardReport) -> usize {
+    let kinds: usize = report.kinds.iter().map(|(kind, _)| kind_size(kind) + 1).sum();
+    let with_epoch = report.frozen.len() + report.installed.len() + report.impossible.len();
+    8 * NUMBER
+        + kinds
+        + 2 * report.ended.len()
+        + SHARD * report.wanted.len()
+        + (SHARD + UID) * (with_epoch + report.places.len())
 }
 
 fn entry_size(entry: &Entry<Change>) -> usize {
@@ -143,12 +170,11 @@ fn change_size(change: &Change) -> usize {
     1 + match change {
         Change::Admit(admission) => incarnation_size(&admission.incarnation) + facts_size(&admission.facts),
         Change::Drain(_) | Change::Free(_) => UID,
-        Change::Remove(..) => UID + 1,
         Change::Forget(uids) => NUMBER + UID * uids.len(),
         Change::Close => 0,
-        Change::Declare(kind) => kind.name.len() + 16,
-        Change::Host(..) | Change::EndHosting(..) => UID + 1,
-        Change::Shards(steps) => NUMBER + steps.len() * (NUMBER + 1 + 2 * UID),
+        Change::Declare(kind) => kind_size(kind),
+        Change::Remove(..) | Change::Host(..) | Change::EndHosting(..) => UID + 1,
+        Change::Shards(steps) => NUMBER + steps.len() * (SHARD + 1 + 2 * UID),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod admission;
 mod removal;
+mod shards;
 mod voter_change;
 pub mod voter_choice;
 mod waits;
@@ -15,6 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use self::shards::Shards;
 use self::voter_change::Wish;
 use self::waits::Waits;
 use crate::gossip::Document;
@@ -23,6 +25,7 @@ use crate::lease::Grants;
 use crate::log::{Carrier, CarrierMessage, Log, Outbox};
 use crate::node::{QuietReport, Report};
 use crate::settings::Checked;
+use crate::sharding::allocation::Strategies;
 use crate::table::{Change, Removal, Table};
 use crate::time::Timestamp;
 
@@ -46,6 +49,7 @@ pub struct Office {
     cut_off: BTreeMap<(Uid, Uid), Timestamp>,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
+    shards: Shards,
 }
 
 /// What a node asked for.
@@ -76,6 +80,8 @@ pub struct Scene<'a> {
     pub grants: &'a Grants,
     /// Whom this voter has not heard for too long.
     pub quiet: &'a [Uid],
+    /// Where shards go by functions of the user's.
+    pub strategies: &'a Strategies,
 }
 
 impl Scene<'_> {
@@ -83,6 +89,12 @@ impl Scene<'_> {
     fn just_heard(&self, now: Timestamp, uid: Uid) -> bool {
         let lately = self.settings.timing().renew + self.settings.round_trip;
         uid == self.me || self.grants.heard(uid).is_some_and(|at| now.since(at) < lately)
+    }
+
+    /// Whether nothing is known against it at the moment: it is heard here, and nobody calls it unreachable.
+    fn is_well(&self, now: Timestamp, uid: Uid) -> bool {
+        uid == self.me
+            || (self.hears(now, uid) && !self.quiet.contains(&uid) && !self.document.is_unreachable(uid))
     }
 
     fn hears(&self, now: Timestamp, uid: Uid) -> bool {
@@ -101,6 +113,7 @@ impl Office {
             wish: Wish::default(),
             cut_off: BTreeMap::new(),
             missing: BTreeMap::new(),
+            shards: Shards::default(),
         }
     }
 
@@ -109,6 +122,7 @@ impl Office {
         for since in self.cut_off.values_mut().chain(self.missing.values_mut()) {
             *since = *since + away;
         }
+        self.shards.forgive(away);
     }
 
     /// A voter says whom it has not heard.
@@ -166,6 +180,7 @@ impl Office {
         }
         next = next.min(self.free(scene, &mut propose));
         self.change_voters(scene, &mut propose);
+        next = next.min(self.arrange_shards(scene, &mut propose));
         self.asked.retain(|request| request.is_open(scene.table));
         next
     }

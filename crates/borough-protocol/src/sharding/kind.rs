@@ -20,6 +20,21 @@ pub struct Kind {
     pub allocation: Allocation,
 }
 
+impl Kind {
+    /// No type has more shards: ten for each of some thousands of nodes.
+    pub const SHARDS_MAX: u32 = 1 << 16;
+    /// Names of types and roles are no longer, in bytes.
+    pub const NAME_MAX: usize = 255;
+
+    /// Whether a table may hold it: it has a name and shards, and neither too long a name nor too many shards.
+    pub fn is_sound(&self) -> bool {
+        let is_name = |text: &str| (1..=Self::NAME_MAX).contains(&text.len());
+        is_name(&self.name)
+            && self.role.as_deref().is_none_or(is_name)
+            && (1..=Self::SHARDS_MAX).contains(&self.shards)
+    }
+}
+
 /// How ids are mapped to shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

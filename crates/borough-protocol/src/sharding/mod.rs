@@ -6,6 +6,7 @@
 //! Promise: an entity lives in at most one place; per process life of a sender and entity, handled order is a subsequence of sent
 //! order, across any moves and crashes; planned moves lose nothing.
 
+pub mod allocation;
 mod entry;
 pub mod hash;
 mod kind;

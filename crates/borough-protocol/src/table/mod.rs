@@ -23,6 +23,7 @@ use core::fmt;
 
 pub use self::change::{Admission, Change, Removal};
 pub use self::shards::KindTable;
+use crate::flaws::Flaws;
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::log::Entry;
 use crate::version::Version;
@@ -128,6 +129,8 @@ pub struct Table {
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
     kinds: Vec<Arc<KindTable>>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    flaws: Flaws,
 }
 
 impl Table {
@@ -141,7 +144,13 @@ impl Table {
             removed: BTreeMap::new(),
             closing: false,
             kinds: Vec::new(),
+            flaws: Flaws::default(),
         }
+    }
+
+    /// The same, of a node that breaks those rules.
+    pub(crate) fn with_flaws(self, flaws: Flaws) -> Self {
+        Self { flaws, ..self }
     }
 
     /// Applies the next entry. One that was applied before is passed over.

@@ -11,12 +11,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{State, Table};
+use super::{Removed, State, Table};
+use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::sharding::{Entry, Epoch, Kind, KindId, ShardId, Step};
 
 /// No table has more types.
-const KINDS_MAX: usize = 1024;
+pub(super) const KINDS_MAX: usize = 1024;
+
+/// The types of a table have no more shards in all: what is said of so many still fits one message.
+pub(super) const SHARDS_MAX: u64 = 1 << 17;
 
 /// A type of entities: what all agreed upon, who hosts it, who owns its shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,11 @@ impl KindTable {
     pub fn shards(&self) -> &BTreeMap<u32, Entry> {
         &self.shards
     }
+
+    /// Whether that node hosts the type and owns none of its shards.
+    pub fn may_end_hosting(&self, uid: Uid) -> bool {
+        self.hosts.contains(&uid) && self.shards.values().all(|entry| entry.owner != uid)
+    }
 }
 
 impl Table {
@@ -66,8 +75,17 @@ impl Table {
         self.kind(shard.kind)?.shards.get(&shard.number)
     }
 
+    /// Whether a type may be declared so: it is sound, no other has its name, and there is room for its shards.
+    pub fn may_declare(&self, kind: &Kind) -> bool {
+        let all: u64 = self.kinds.iter().map(|kind| u64::from(kind.kind.shards)).sum();
+        kind.is_sound()
+            && self.kinds.len() < KINDS_MAX
+            && all + u64::from(kind.shards) <= SHARDS_MAX
+            && self.kind_named(&kind.name).is_none()
+    }
+
     pub(super) fn declare(&mut self, kind: &Arc<Kind>) -> bool {
-        let fits = kind.shards > 0 && self.kinds.len() < KINDS_MAX && self.kind_named(&kind.name).is_none();
+        let fits = self.may_declare(kind);
         if fits {
             let (hosts, shards) = (BTreeSet::new(), BTreeMap::new());
             self.kinds.push(Arc::new(KindTable { kind: kind.clone(), hosts, shards }));
@@ -81,14 +99,13 @@ impl Table {
     }
 
     pub(super) fn end_hosting(&mut self, uid: Uid, id: KindId) -> bool {
-        let owns = |kind: &KindTable| kind.shards.values().any(|entry| entry.owner == uid);
-        match self.kind_mut(id) {
-            Some(kind) if kind.hosts.contains(&uid) && !owns(kind) => {
-                call_off_to(kind, uid);
-                kind.hosts.remove(&uid)
-            }
-            Some(_) | None => false,
+        if !self.kind(id).is_some_and(|kind| kind.may_end_hosting(uid)) {
+            return false;
         }
+        self.kind_mut(id).is_some_and(|kind| {
+            call_off_to(kind, uid);
+            kind.hosts.remove(&uid)
+        })
     }
 
     /// Whether any of the steps changed anything.
@@ -97,35 +114,7 @@ impl Table {
     }
 
     fn take_step(&mut self, shard: ShardId, step: Step) -> bool {
-        let changed = match (step, self.shard(shard)) {
-            (Step::Own(to, epoch), before) => {
-                let may_begin = before.is_none_or(|entry| self.is_free(entry.owner));
-                let first = before.map_or(Epoch::first(self.cluster.era), |entry| {
-                    entry.issued.next().max(Epoch::first(self.cluster.era))
-                });
-                (may_begin && epoch == first && self.may_host(to, shard)).then_some(Entry {
-                    owner: to,
-                    epoch,
-                    issued: epoch,
-                    lineage: epoch,
-                    moving: None,
-                })
-            }
-            (Step::Move(to, epoch), Some(entry)) => {
-                let fits = entry.moving.is_none() && entry.owner != to && epoch == entry.issued.next();
-                let both = self.members.contains_key(&entry.owner) && self.may_host(to, shard);
-                (fits && both).then_some(Entry { issued: epoch, moving: Some((to, epoch)), ..*entry })
-            }
-            (Step::Settle(epoch), Some(entry)) => entry
-                .moving
-                .filter(|(_, at)| *at == epoch)
-                .map(|(to, _)| Entry { owner: to, epoch, moving: None, ..*entry }),
-            (Step::CallOff(epoch), Some(entry)) => {
-                entry.moving.filter(|(_, at)| *at == epoch).map(|_| Entry { moving: None, ..*entry })
-            }
-            (Step::Move(..) | Step::Settle(_) | Step::CallOff(_), None) => None,
-        };
-        match (changed, self.kind_mut(shard.kind)) {
+        match (self.after(shard, step), self.kind_mut(shard.kind)) {
             (Some(entry), Some(kind)) => {
                 kind.shards.insert(shard.number, entry);
                 true
@@ -134,15 +123,61 @@ impl Table {
         }
     }
 
-    /// Whether what that node owned may have a new owner.
-    fn is_free(&self, uid: Uid) -> bool {
-        !self.members.contains_key(&uid) && self.removed.get(&uid).is_none_or(|removed| removed.freed)
+    /// What would be said of that shard after that step; `None` if it does not fit.
+    pub fn after(&self, shard: ShardId, step: Step) -> Option<Entry> {
+        match (step, self.shard(shard)) {
+            (Step::Own(to, epoch), before) => {
+                let may_begin = before.is_none_or(|entry| self.is_free(entry.owner));
+                let fits = epoch == self.next_epoch(shard) && self.has(shard);
+                (may_begin && fits && self.may_host(to, shard.kind)).then_some(Entry {
+                    owner: to,
+                    epoch,
+                    issued: epoch,
+                    lineage: epoch,
+                    moving: None,
+                })
+            }
+            (Step::Move(to, epoch), Some(entry)) => {
+                let fits = entry.moving.is_none() && entry.owner != to && epoch == self.next_epoch(shard);
+                let both = self.members.contains_key(&entry.owner) && self.may_host(to, shard.kind);
+                (fits && both).then_some(Entry { issued: epoch, moving: Some((to, epoch)), ..*entry })
+            }
+            (Step::Settle(epoch), Some(entry)) => entry
+                .moving
+                .filter(|(_, at)| *at == epoch)
+                .map(|(to, _)| Entry { owner: to, epoch, moving: None, ..*entry }),
+            (Step::CallOff(epoch), Some(entry)) => {
+                // The epoch is burnt: whatever was installed at it must never be taken for what comes later.
+                let burnt = !self.flaws.has(Flaw::CallOffReusesEpoch);
+                let issued = if burnt { entry.issued } else { entry.epoch };
+                entry.moving.filter(|(_, at)| *at == epoch).map(|_| Entry { moving: None, issued, ..*entry })
+            }
+            (Step::Move(..) | Step::Settle(_) | Step::CallOff(_), None) => None,
+        }
     }
 
-    fn may_host(&self, uid: Uid, shard: ShardId) -> bool {
-        let stays = self.members.get(&uid).is_some_and(|member| member.state == State::Active);
-        let kind = self.kind(shard.kind);
-        stays && kind.is_some_and(|kind| kind.hosts.contains(&uid) && shard.number < kind.kind.shards)
+    /// The epoch at which that shard would begin anew, or be owned by the one it moves to.
+    pub fn next_epoch(&self, shard: ShardId) -> Epoch {
+        let first = Epoch::first(self.cluster.era);
+        self.shard(shard).map_or(first, |entry| entry.issued.next().max(first))
+    }
+
+    /// Whether what that node owned may have a new owner: it is no member, and its lease is over by any clock.
+    pub fn is_free(&self, uid: Uid) -> bool {
+        let freed = |removed: &Removed| removed.freed || self.flaws.has(Flaw::AllocatesBeforeFreed);
+        !self.members.contains_key(&uid) && self.removed.get(&uid).is_none_or(freed)
+    }
+
+    /// Whether shards of that type may be given to that member: it hosts the type, and stays.
+    pub fn may_host(&self, uid: Uid, kind: KindId) -> bool {
+        let stays = |state| state == State::Active || self.flaws.has(Flaw::RebalanceToLeavingNode);
+        let hosts = |kind: &KindTable| kind.hosts.contains(&uid) || self.flaws.has(Flaw::OwnerWithoutHosting);
+        self.members.get(&uid).is_some_and(|member| stays(member.state)) && self.kind(kind).is_some_and(hosts)
+    }
+
+    /// Whether there is such a shard.
+    pub fn has(&self, shard: ShardId) -> bool {
+        self.kind(shard.kind).is_some_and(|kind| shard.number < kind.kind.shards)
     }
 
     fn kind_mut(&mut self, id: KindId) -> Option<&mut KindTable> {

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use super::{Cluster, KindTable, Member, Removed, Table};
+use crate::flaws::Flaws;
 use crate::incarnation::Uid;
 use crate::version::Version;
 use crate::voters::Voters;
@@ -86,7 +87,7 @@ impl TryFrom<Claim> for Table {
     fn try_from(claim: Claim) -> Result<Self, Self::Error> {
         claim.check()?;
         let Claim { cluster, version, voters, members, removed, closing, kinds } = claim;
-        Ok(Self { cluster, version, voters, members, removed, closing, kinds })
+        Ok(Self { cluster, version, voters, members, removed, closing, kinds, flaws: Flaws::default() })
     }
 }
 

@@ -241,6 +241,7 @@ pub(crate) fn kind(message: &Message) -> &'static str {
             Word::Feed(_) => "feed",
             Word::Quiet(_) => "quiet",
             Word::Report(_) => "report",
+            Word::Shards(_) => "shards",
         },
     }
 }

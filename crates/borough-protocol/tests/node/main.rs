@@ -15,4 +15,5 @@ mod loss;
 mod removal;
 mod requests;
 mod rig;
+mod sharding;
 mod voters;

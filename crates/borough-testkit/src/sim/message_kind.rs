@@ -23,6 +23,7 @@ pub(super) fn kind(message: &Message) -> u64 {
             Word::Feed(..) => 16,
             Word::Quiet(..) => 17,
             Word::Report(..) => 18,
+            Word::Shards(..) => 19,
         },
     }
 }

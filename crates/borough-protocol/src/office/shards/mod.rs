@@ -1,0 +1,169 @@
+//! What the coordinator does with shards: it registers who hosts what, gives shards to hosts, plans their moves and ends them.
+//!
+//! It acts on the committed table and on the newest report of each member, and on nothing else. What it wants is decided for all shards
+//! at once, then written down in batches; while such a batch is under way nothing more is decided, so every decision is made on
+//! what is committed. A new coordinator knows no report until it hears it again: nothing here outlives a term.
+//!
+//! ```text
+//! wanted, or its owner is freed --Own--> owned
+//! owned --drain, wish, balance: Move--> moving --the receiver has it whole: Settle--> owned, by the receiver
+//!                                          +--impossible, too late, the receiver leaves: CallOff--> owned, as before
+//! ```
+//!
+//! Promise: nothing is given to a member that leaves, is silent or cannot be reached at the moment; a shard has one step a batch; every
+//! step that is written fits the table it was decided on.
+
+mod balance;
+mod hosting;
+mod moves;
+mod owners;
+mod survey;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use self::moves::Watch;
+use self::survey::Survey;
+use super::{Office, Proposals, Scene};
+use crate::flaws::Flaw;
+use crate::incarnation::Uid;
+use crate::log::Log;
+use crate::sharding::{ShardId, ShardReport, Step};
+use crate::table::{Change, Table};
+use crate::time::Timestamp;
+use crate::version::Version;
+
+/// So many steps are one entry of the log: several such entries still fit one message.
+const STEPS_MAX: usize = 512;
+
+/// How often the balance is looked at.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// What one term of office knows of shards beyond the table.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shards {
+    /// The newest report of each member.
+    reports: BTreeMap<Uid, Arc<ShardReport>>,
+    /// The moves under way.
+    watches: BTreeMap<ShardId, Watch>,
+    /// Until when shards stay where they are, because their last move was called off.
+    resting: BTreeMap<ShardId, Timestamp>,
+    /// Who reported last.
+    last: Option<Uid>,
+    /// Wishes that were fulfilled: who wished what for which shard.
+    fulfilled: BTreeSet<(Uid, ShardId, Uid)>,
+    /// When the balance is looked at next.
+    round: Timestamp,
+    /// What was looked at last, and when to look again although nothing has changed.
+    seen: Version,
+    news: bool,
+    next: Timestamp,
+}
+
+impl Shards {
+    /// The coordinator itself was away: what it did not see meanwhile has not lasted.
+    pub(super) fn forgive(&mut self, away: Duration) {
+        for watch in self.watches.values_mut() {
+            watch.forgive(away);
+        }
+    }
+
+    fn keep(&mut self, from: Uid, report: Arc<ShardReport>) {
+        if self.reports.get(&from).is_none_or(|before| before.seq < report.seq) {
+            self.fulfilled.retain(|(by, shard, to)| *by != from || report.places.contains(&(*shard, *to)));
+            self.reports.insert(from, report);
+            self.last = Some(from);
+            self.news = true;
+        }
+    }
+}
+
+/// What a coordinator does that keeps but one report: it never hears again what it has once heard.
+fn forget_others(shards: &mut Shards) {
+    let last = shards.last;
+    for (_, report) in shards.reports.iter_mut().filter(|(uid, _)| Some(**uid) != last) {
+        *report = Arc::new(ShardReport { seq: report.seq, ..ShardReport::default() });
+    }
+}
+
+/// What is to be written down: a step a shard, each fitting the table.
+struct Plan<'a> {
+    table: &'a Table,
+    steps: BTreeMap<ShardId, Step>,
+}
+
+impl Plan<'_> {
+    /// Whether the step was taken: it fits, and there is none for that shard yet.
+    fn put(&mut self, shard: ShardId, step: Step) -> bool {
+        let fits = !self.steps.contains_key(&shard) && self.table.after(shard, step).is_some();
+        if fits {
+            self.steps.insert(shard, step);
+        }
+        fits
+    }
+
+    fn has(&self, shard: ShardId) -> bool {
+        self.steps.contains_key(&shard)
+    }
+}
+
+impl Office {
+    /// A member's region says what it wants; an older word of the same member says nothing.
+    pub fn report_shards(&mut self, from: Uid, report: Arc<ShardReport>) {
+        self.shards.keep(from, report);
+    }
+
+    /// Does what is to be done with shards, and says when to look again.
+    pub(super) fn arrange_shards(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) -> Timestamp {
+        let (now, table) = (propose.now, scene.table);
+        let shards = &mut self.shards;
+        if !shards.news && shards.seen == table.version() && now < shards.next {
+            return shards.next;
+        }
+        // What is under way changes the table as soon as it is committed, and that is looked at.
+        if propose.log.tail().any(is_of_shards) {
+            return Timestamp::NEVER;
+        }
+        (shards.news, shards.seen) = (false, table.version());
+        shards.reports.retain(|uid, _| table.member(*uid).is_some());
+        shards.resting.retain(|_, until| now < *until);
+        if scene.settings.flaws.has(Flaw::ForgetsReportsOfOthers) {
+            forget_others(shards);
+        }
+        shards.register(scene, propose);
+        let mut plan = Plan { table, steps: BTreeMap::new() };
+        let mut survey = Survey::new(scene, now, &shards.reports);
+        shards.watch(now, &survey);
+        shards.settle(scene, &mut plan);
+        shards.call_off(now, scene, &mut plan);
+        shards.give(scene, &mut survey, &mut plan);
+        shards.fulfil(table, &survey, &mut plan);
+        let busy = shards.empty(scene, &mut survey, &mut plan);
+        if shards.round <= now {
+            shards.round = now + ROUND;
+            shards.balance(scene, &survey, &mut plan);
+        }
+        let waits = busy || survey.is_busy() || shards.reports.values().any(|report| !report.is_empty());
+        shards.next =
+            shards.round.min(if waits { now + scene.settings.timing().renew } else { Timestamp::NEVER });
+        let steps: Vec<(ShardId, Step)> = plan.steps.into_iter().collect();
+        for chunk in steps.chunks(STEPS_MAX) {
+            propose.once(Change::Shards(Arc::from(chunk)));
+        }
+        shards.next
+    }
+}
+
+fn is_of_shards(change: &Change) -> bool {
+    match change {
+        Change::Declare(_) | Change::Host(..) | Change::EndHosting(..) | Change::Shards(_) => true,
+        Change::Admit(_)
+        | Change::Drain(_)
+        | Change::Remove(..)
+        | Change::Free(_)
+        | Change::Forget(_)
+        | Change::Close => false,
+    }
+}
