@@ -47,6 +47,14 @@ pub(super) fn says(life: &Life, removals: &Removals, to: Uid, message: &Message)
 fn removed(change: &Change) -> Option<Uid> {
     match change {
         Change::Remove(uid, _) => Some(*uid),
-        Change::Admit(_) | Change::Drain(_) | Change::Free(_) | Change::Forget(_) | Change::Close => None,
+        Change::Admit(_)
+        | Change::Drain(_)
+        | Change::Free(_)
+        | Change::Forget(_)
+        | Change::Close
+        | Change::Declare(_)
+        | Change::Host(..)
+        | Change::EndHosting(..)
+        | Change::Shards(_) => None,
     }
 }

@@ -49,6 +49,14 @@ fn is_in(cue: Cue, life: &Life) -> bool {
 fn victim_in(life: &Life) -> Option<Uid> {
     life.node.log()?.tail().find_map(|change| match change {
         Change::Remove(uid, _) => Some(*uid),
-        Change::Admit(_) | Change::Drain(_) | Change::Free(_) | Change::Forget(_) | Change::Close => None,
+        Change::Admit(_)
+        | Change::Drain(_)
+        | Change::Free(_)
+        | Change::Forget(_)
+        | Change::Close
+        | Change::Declare(_)
+        | Change::Host(..)
+        | Change::EndHosting(..)
+        | Change::Shards(_) => None,
     })
 }
