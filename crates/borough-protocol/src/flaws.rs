@@ -52,6 +52,23 @@ pub enum Flaw {
     FlapsBetweenNodes,
     MovesWhileVersionsAreMixed,
     OwnerWithoutHosting,
+    // Regions: the host's side.
+    RunsAtInstall,
+    ReleasesBeforeCommit,
+    InstallKeptAfterCallOff,
+    ForwardsIntoNewLineage,
+    RecordForgottenEarly,
+    LeavesWhileOthersSend,
+    // Regions: the sender's side.
+    NoBarrier,
+    ClosedNotAwaited,
+    StraightBarrierWithoutVersion,
+    // Lanes: where what arrives is placed.
+    AnyTagTaken,
+    SecondTransferOverwrites,
+    ForwardsDroppedWhenOwnedAgain,
+    FrozenHostAnswersBarrier,
+    StraightBarrierNotWalkedBack,
 }
 
 /// Which rules this node breaks: none, unless the simulator tests itself.

@@ -10,8 +10,10 @@ pub mod allocation;
 mod entry;
 pub mod hash;
 mod kind;
+pub mod region;
 mod report;
 mod shard;
+pub mod stance;
 
 pub use self::entry::{Entry, Step, Steps};
 pub use self::kind::{Allocation, Hashing, Kind};

@@ -1,0 +1,173 @@
+//! How a node gets rid of what lives on it, and makes sure that nobody sends through it any more.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::Region;
+use super::interface::{Dropped, Effect, Word};
+use crate::flaws::Flaw;
+use crate::incarnation::Uid;
+use crate::machine::Effects;
+use crate::sharding::ShardId;
+use crate::table::State;
+use crate::time::Timestamp;
+use crate::version::Version;
+
+/// Whether and how the region empties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Departure {
+    Staying,
+    /// What lives here moves away.
+    Moving {
+        until: Timestamp,
+    },
+    /// Nothing lives here since that version; these have not said that nothing of theirs is under way through here.
+    Asking {
+        until: Timestamp,
+        version: Version,
+        silent: BTreeSet<Uid>,
+        again: Timestamp,
+    },
+    Drained,
+}
+
+impl Departure {
+    pub(super) fn next_deadline(&self) -> Timestamp {
+        match self {
+            Self::Staying | Self::Drained => Timestamp::NEVER,
+            Self::Moving { until } => *until,
+            Self::Asking { until, again, .. } => *until.min(again),
+        }
+    }
+}
+
+impl Region {
+    /// The node leaves.
+    pub(super) fn begin_to_leave(&mut self, now: Timestamp) {
+        if self.departure == Departure::Staying {
+            self.departure = Departure::Moving { until: now + self.patience.drain };
+        }
+    }
+
+    /// One that is no member any more, or of a cluster that shuts down, has nothing.
+    pub(super) fn vacate_if_over(&mut self, effects: &mut Effects<Effect>) {
+        let why = if self.table.is_closing() {
+            Dropped::Closing
+        } else if self.is_inhabited() && !self.is_member(self.host.me) {
+            Dropped::NotAdmitted
+        } else {
+            return;
+        };
+        for residence in self.residences.values_mut() {
+            residence.vacate(why, effects);
+        }
+    }
+
+    /// Goes on with leaving, as far as that is possible now.
+    pub(super) fn depart(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        if let Departure::Moving { until } = self.departure {
+            self.drop_what_must_stay(until <= now, effects);
+            if self.is_empty() {
+                let me = self.host.me;
+                let silent = self.table.members().keys().copied().filter(|uid| *uid != me).collect();
+                self.departure =
+                    Departure::Asking { until, version: self.table.version(), silent, again: now };
+            }
+        }
+        let table = self.table.clone();
+        if let Departure::Asking { until, version, silent, again } = &mut self.departure {
+            silent.retain(|uid| table.member(*uid).is_some());
+            if silent.is_empty() || *until <= now || self.host.flaws.has(Flaw::LeavesWhileOthersSend) {
+                effects.push(Effect::Drained);
+                self.departure = Departure::Drained;
+            } else if *again <= now {
+                let word = Word::Leaving { version: *version };
+                for uid in silent.iter() {
+                    effects.push(Effect::Send { to: *uid, word });
+                }
+                *again = now + self.patience.again;
+            }
+        }
+    }
+
+    /// Drops what no other can host, and everything once it is too late.
+    fn drop_what_must_stay(&mut self, too_late: bool, effects: &mut Effects<Effect>) {
+        let (me, table) = (self.host.me, self.table.clone());
+        let active = |uid: &Uid| table.member(*uid).is_some_and(|member| member.state == State::Active);
+        let hosted = |shard: &ShardId| {
+            let hosts =
+                table.kind(shard.kind).map(|kind| kind.hosts().iter().any(|uid| *uid != me && active(uid)));
+            hosts.unwrap_or(false)
+        };
+        let mut hosts = BTreeMap::new();
+        for (shard, residence) in &mut self.residences {
+            let alone = !*hosts.entry(shard.kind).or_insert_with(|| hosted(shard)) && !residence.is_moving();
+            if too_late {
+                residence.vacate(Dropped::TooLate, effects);
+            } else if alone {
+                residence.vacate(Dropped::NoOtherHost, effects);
+            }
+        }
+    }
+
+    /// Whether nothing lives here, and what the table says to be owned here was dropped.
+    fn is_empty(&self) -> bool {
+        let over = |shard, epoch| self.residences.get(&shard).is_some_and(|home| home.is_over(epoch));
+        !self.is_inhabited()
+            && self.table.owned_by(self.host.me).all(|(shard, entry)| over(shard, entry.epoch))
+    }
+
+    /// Another leaves: it is told once every way that is old now has become new.
+    pub(super) fn hear_leaving(&mut self, from: Uid, version: Version, effects: &mut Effects<Effect>) {
+        if self.table.version() < version {
+            // It asks again.
+            return;
+        }
+        let known = self.leaving.get(&from).is_some_and(|(asked, _)| *asked == version);
+        if !known {
+            let old = self.ways.iter().filter(|(_, way)| way.is_old()).map(|(shard, _)| *shard).collect();
+            self.leaving.insert(from, (version, old));
+            self.tell_if_clear(effects);
+        }
+    }
+
+    /// That way is not old any more.
+    pub(super) fn note_opened(&mut self, shard: ShardId, effects: &mut Effects<Effect>) {
+        let mut changed = false;
+        for (_, old) in self.leaving.values_mut() {
+            changed |= old.remove(&shard);
+        }
+        if changed {
+            self.tell_if_clear(effects);
+        }
+    }
+
+    fn tell_if_clear(&mut self, effects: &mut Effects<Effect>) {
+        let mut clear = Vec::new();
+        self.leaving.retain(|uid, (version, old)| {
+            if old.is_empty() {
+                clear.push((*uid, *version));
+            }
+            !old.is_empty()
+        });
+        for (to, version) in clear {
+            effects.push(Effect::Send { to, word: Word::Clear { version } });
+        }
+    }
+
+    /// Nothing of that node is under way through here.
+    pub(super) fn hear_clear(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        version: Version,
+        effects: &mut Effects<Effect>,
+    ) {
+        if let Departure::Asking { version: asked, silent, .. } = &mut self.departure
+            && *asked == version
+        {
+            silent.remove(&from);
+            self.depart(now, effects);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The host's side of one shard: what lives here, what is on its way here, and where it went.
+//!
+//! ```text
+//! Empty --I own e = lineage: Start--> Running <--moving none: Resume-- Frozen
+//!   ^ ^                                  |--moving to N: Freeze--> Freezing --Froze--^ |
+//!   | +--lineage > e, not admitted: Drop-+---------------------------------------------|
+//!   +--epoch > e, lineage <= e: Release, and a record ---------------------------------+
+//! Empty, and installed at f --I own f: Run--> Running
+//! ```
+//! Beside that, something may be installed, and records may be kept, in any state: a shard that comes back is installed while its
+//! old home here is still frozen by an older table.
+
+use alloc::vec::Vec;
+
+use super::interface::{Dropped, Effect, Event};
+use crate::flaws::{Flaw, Flaws};
+use crate::incarnation::Uid;
+use crate::machine::Effects;
+use crate::sharding::{Entry, Epoch, ShardId};
+
+/// What one node has of one shard.
+#[derive(Clone, Debug)]
+pub(super) struct Residence {
+    shard: ShardId,
+    home: Home,
+    /// A whole transfer that was taken in, by the epoch of its move.
+    installed: Option<Epoch>,
+    /// The table said that it moves here; something may be half taken in.
+    expected: Option<Epoch>,
+    /// The move that cannot be.
+    impossible: Option<Epoch>,
+    /// The newest epoch at which it ever ran here: none that is not above it runs here again.
+    newest: Epoch,
+    /// The epochs at which it went from here, and to whom, of which records are kept.
+    records: Vec<(Epoch, Uid)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Empty,
+    Running { epoch: Epoch },
+    Freezing { epoch: Epoch, to: Uid, next: Epoch },
+    Frozen { epoch: Epoch, to: Uid, next: Epoch },
+}
+
+/// Something of a shard that ends by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Remembered(pub(super) Epoch);
+
+/// What a residence needs to know of the node around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Host {
+    pub(super) me: Uid,
+    pub(super) flaws: Flaws,
+}
+
+impl Residence {
+    pub(super) fn new(shard: ShardId) -> Self {
+        Self {
+            shard,
+            home: Home::Empty,
+            installed: None,
+            expected: None,
+            impossible: None,
+            newest: Epoch::ZERO,
+            records: Vec::new(),
+        }
+    }
+
+    /// Whether anything lives here or has been taken in.
+    pub(super) fn is_inhabited(&self) -> bool {
+        self.home != Home::Empty || self.installed.is_some()
+    }
+
+    /// Whether it ran here at that epoch and is gone.
+    pub(super) fn is_over(&self, epoch: Epoch) -> bool {
+        self.home == Home::Empty && self.newest >= epoch
+    }
+
+    /// Whether it is, or will soon be, on its way to another.
+    pub(super) fn is_moving(&self) -> bool {
+        matches!(self.home, Home::Freezing { .. } | Home::Frozen { .. })
+    }
+
+    /// Follows what the table says of the shard. What began to be remembered is added to `remembered`.
+    pub(super) fn follow(
+        &mut self,
+        entry: &Entry,
+        host: Host,
+        remembered: &mut Vec<Remembered>,
+        effects: &mut Effects<Effect>,
+    ) {
+        self.leave_or_stay(entry, host, remembered, effects);
+        self.discard(entry, host, effects);
+        self.move_in(entry, host, remembered, effects);
+        if let Some((_, next)) = entry.moving.filter(|(to, _)| *to == host.me) {
+            self.expected = Some(next);
+        }
+        let may_be =
+            |epoch: &Epoch| *epoch > entry.issued || entry.moving.is_some_and(|(_, next)| next == *epoch);
+        self.impossible = self.impossible.filter(may_be);
+    }
+
+    /// What the table says of the one that lives here.
+    fn leave_or_stay(
+        &mut self,
+        entry: &Entry,
+        host: Host,
+        remembered: &mut Vec<Remembered>,
+        effects: &mut Effects<Effect>,
+    ) {
+        let shard = self.shard;
+        let (epoch, way) = match self.home {
+            Home::Empty => return,
+            Home::Running { epoch } => (epoch, None),
+            Home::Freezing { epoch, to, next } | Home::Frozen { epoch, to, next } => {
+                (epoch, Some((to, next)))
+            }
+        };
+        if entry.owner == host.me && entry.epoch == epoch {
+            match (way, entry.moving) {
+                (Some(_), None) => {
+                    effects.push(Effect::Resume { shard, epoch });
+                    self.home = Home::Running { epoch };
+                }
+                (None, Some((to, next))) => {
+                    effects.push(Effect::Freeze { shard, epoch, to, next });
+                    self.home = Home::Freezing { epoch, to, next };
+                }
+                (Some((_, before)), Some((to, next))) if before != next => {
+                    effects.push(Effect::Transfer { shard, epoch, to, next });
+                    self.home = Home::Freezing { epoch, to, next };
+                }
+                (None, None) | (Some(_), Some(_)) => {}
+            }
+        } else if entry.lineage > epoch && !host.flaws.has(Flaw::ForwardsIntoNewLineage) {
+            self.drop_home(Dropped::BeganAnew, effects);
+        } else if entry.epoch > epoch {
+            // Froze may still be on its way here from the lane: but what another owns now was sent to it.
+            match way {
+                Some((to, next)) => {
+                    effects.push(Effect::Release { shard, epoch, to, next });
+                    self.home = Home::Empty;
+                    self.records.push((epoch, to));
+                    remembered.push(Remembered(epoch));
+                }
+                None => self.drop_home(Dropped::Overtaken, effects),
+            }
+        }
+    }
+
+    /// Drops what was taken in for a move that does not take place.
+    fn discard(&mut self, entry: &Entry, host: Host, effects: &mut Effects<Effect>) {
+        let over = |epoch: Epoch| {
+            let comes = entry.moving == Some((host.me, epoch));
+            let mine = entry.owner == host.me && entry.epoch == epoch;
+            entry.issued >= epoch && !comes && !mine
+        };
+        let shard = self.shard;
+        let stale = [self.installed, self.expected].into_iter().flatten().filter(|epoch| over(*epoch)).max();
+        if let Some(epoch) = stale {
+            if host.flaws.has(Flaw::InstallKeptAfterCallOff) {
+                return;
+            }
+            effects.push(Effect::Discard { shard, epoch });
+            self.installed = self.installed.filter(|at| !over(*at));
+            self.expected = self.expected.filter(|at| !over(*at));
+        }
+    }
+
+    /// What the table says to the one that has nothing.
+    fn move_in(
+        &mut self,
+        entry: &Entry,
+        host: Host,
+        remembered: &mut Vec<Remembered>,
+        effects: &mut Effects<Effect>,
+    ) {
+        let Entry { owner, epoch, lineage, moving, .. } = *entry;
+        let shard = self.shard;
+        if self.home != Home::Empty || owner != host.me || epoch <= self.newest {
+            return;
+        }
+        let revived = host.flaws.has(Flaw::InstallKeptAfterCallOff) && self.installed.is_some();
+        let moved = self.installed == Some(epoch) || revived;
+        if moved {
+            effects.push(Effect::Run { shard, epoch });
+            remembered.push(Remembered(epoch));
+        } else if lineage == epoch {
+            effects.push(Effect::Start { shard, epoch });
+        } else {
+            // It was dropped here, or another life of this region had it: the table will say who begins anew.
+            return;
+        }
+        self.installed = None;
+        self.expected = None;
+        self.newest = epoch;
+        self.home = Home::Running { epoch };
+        effects.push(Effect::Publish(Event::Hosted { shard, epoch, moved }));
+        if let Some((to, next)) = moving {
+            effects.push(Effect::Freeze { shard, epoch, to, next });
+            self.home = Home::Freezing { epoch, to, next };
+        }
+    }
+
+    /// The lane has frozen it and sent it away.
+    pub(super) fn froze(
+        &mut self,
+        at: Epoch,
+        host: Host,
+        remembered: &mut Vec<Remembered>,
+        effects: &mut Effects<Effect>,
+    ) {
+        if let Home::Freezing { epoch, to, next } = self.home
+            && next == at
+        {
+            self.home = Home::Frozen { epoch, to, next };
+            if host.flaws.has(Flaw::ReleasesBeforeCommit) {
+                effects.push(Effect::Release { shard: self.shard, epoch, to, next });
+                self.home = Home::Empty;
+                self.records.push((epoch, to));
+                remembered.push(Remembered(epoch));
+            }
+        }
+    }
+
+    /// The lane has taken a whole transfer in. `entry` is what the table says of the shard.
+    pub(super) fn install(
+        &mut self,
+        epoch: Epoch,
+        entry: Option<&Entry>,
+        host: Host,
+        remembered: &mut Vec<Remembered>,
+        effects: &mut Effects<Effect>,
+    ) {
+        if epoch <= self.newest || self.installed.is_some_and(|before| before >= epoch) {
+            return;
+        }
+        self.installed = Some(epoch);
+        if host.flaws.has(Flaw::RunsAtInstall) && self.home == Home::Empty {
+            let shard = self.shard;
+            effects.push(Effect::Run { shard, epoch });
+            (self.installed, self.newest, self.home) = (None, epoch, Home::Running { epoch });
+            return;
+        }
+        // It may have been called off, or be owned here, already.
+        if let Some(entry) = entry {
+            self.follow(entry, host, remembered, effects);
+        }
+    }
+
+    /// The lane says that the move cannot be.
+    pub(super) fn fail(&mut self, epoch: Epoch, entry: Option<&Entry>) {
+        let open = entry
+            .is_none_or(|entry| epoch > entry.issued || entry.moving.is_some_and(|(_, next)| next == epoch));
+        if open {
+            self.impossible = Some(epoch);
+        }
+    }
+
+    /// Drops everything that lives here or came here. Records stay: what comes late is still passed on.
+    pub(super) fn vacate(&mut self, why: Dropped, effects: &mut Effects<Effect>) {
+        self.drop_home(why, effects);
+        if let Some(epoch) = self.installed.take().max(self.expected.take()) {
+            effects.push(Effect::Discard { shard: self.shard, epoch });
+        }
+        self.impossible = None;
+    }
+
+    fn drop_home(&mut self, why: Dropped, effects: &mut Effects<Effect>) {
+        let shard = self.shard;
+        match self.home {
+            Home::Empty => {}
+            Home::Running { epoch } | Home::Freezing { epoch, .. } | Home::Frozen { epoch, .. } => {
+                effects.push(Effect::Drop { shard, epoch, why });
+                effects.push(Effect::Publish(Event::Dropped { shard, epoch, why }));
+                self.home = Home::Empty;
+            }
+        }
+    }
+
+    /// The time of what is remembered of that epoch is over.
+    pub(super) fn forget(&mut self, epoch: Epoch, effects: &mut Effects<Effect>) {
+        let here = match self.home {
+            Home::Empty => false,
+            Home::Running { epoch: at }
+            | Home::Freezing { epoch: at, .. }
+            | Home::Frozen { epoch: at, .. } => at == epoch,
+        };
+        if here || self.records.iter().any(|(record, _)| *record == epoch) {
+            self.records.retain(|(record, _)| *record != epoch);
+            effects.push(Effect::Forget { shard: self.shard, epoch });
+        }
+    }
+
+    /// Whoever is no member takes nothing any more: records that lead there end.
+    pub(super) fn forget_lost(&mut self, is_member: impl Fn(Uid) -> bool, effects: &mut Effects<Effect>) {
+        let shard = self.shard;
+        for (epoch, _) in self.records.extract_if(.., |(_, to)| !is_member(*to)) {
+            effects.push(Effect::Forget { shard, epoch });
+        }
+    }
+
+    /// How many records are kept.
+    pub(super) fn records(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The move for which it is frozen and sent away.
+    pub(super) fn frozen(&self) -> Option<Epoch> {
+        match self.home {
+            Home::Frozen { next, .. } => Some(next),
+            Home::Empty | Home::Running { .. } | Home::Freezing { .. } => None,
+        }
+    }
+
+    /// The move that has been taken in and is not owned here yet.
+    pub(super) fn installed(&self) -> Option<Epoch> {
+        self.installed
+    }
+
+    /// The move that cannot be.
+    pub(super) fn impossible(&self) -> Option<Epoch> {
+        self.impossible
+    }
+
+    pub(super) fn assert_invariants(&self) {
+        let (epoch, next) = match self.home {
+            Home::Empty => (self.newest, None),
+            Home::Running { epoch } => (epoch, None),
+            Home::Freezing { epoch, next, .. } | Home::Frozen { epoch, next, .. } => (epoch, Some(next)),
+        };
+        assert_eq!(epoch, self.newest, "{:?} lives here at an epoch that is not its newest", self.shard);
+        assert!(next.is_none_or(|next| next > epoch), "{:?} moves to an epoch below its own", self.shard);
+        assert!(
+            self.installed.is_none_or(|at| at > self.newest),
+            "{:?} is installed below what ran",
+            self.shard
+        );
+        assert!(
+            self.records.iter().all(|(record, _)| *record <= self.newest),
+            "{:?} has a record of nothing",
+            self.shard
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! The node leaves, or another does.
+
+use super::*;
+
+fn leaving(to: u64, version: Version) -> Effect {
+    Effect::Send { to: uid(to), word: Word::Leaving { version } }
+}
+
+fn clear(to: u64, version: Version) -> Effect {
+    Effect::Send { to: uid(to), word: Word::Clear { version } }
+}
+
+#[test]
+fn a_node_has_drained_once_all_has_moved_away_and_all_others_are_clear() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), vec![]);
+    rig.step_and_see(Step::Move(uid(2), e(2)));
+    rig.froze(e(2));
+    rig.step(Step::Settle(e(2)));
+    let version = rig.table.version();
+    let effects = rig.see();
+    assert_eq!(effects[2..], [leaving(2, version), leaving(3, version), leaving(4, version)]);
+    rig.closed(false);
+    rig.hear(2, Word::Clear { version });
+    assert_eq!(rig.wait(), (500, vec![leaving(3, version), leaving(4, version)]));
+    rig.hear(3, Word::Clear { version });
+    assert_eq!(rig.hear(4, Word::Clear { version: v(1) }), vec![], "the answer to something else");
+    assert_eq!(rig.hear(4, Word::Clear { version }), vec![Effect::Drained]);
+}
+
+#[test]
+fn one_that_is_removed_need_not_be_clear() {
+    let mut rig = Rig::new();
+    rig.tell(Input::Drain);
+    let version = rig.table.version();
+    rig.hear(2, Word::Clear { version });
+    rig.hear(3, Word::Clear { version });
+    rig.remove(4);
+    assert_eq!(rig.see(), vec![Effect::Drained]);
+}
+
+#[test]
+fn what_no_other_hosts_is_dropped() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    for number in 2..=4 {
+        rig.change(Change::EndHosting(uid(number), KindId(0)));
+    }
+    rig.see();
+    let effects = rig.tell(Input::Drain);
+    assert_eq!(effects[0], Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::NoOtherHost });
+    assert_eq!(effects[1], leaving(2, rig.table.version()));
+}
+
+#[test]
+fn what_has_not_moved_away_in_time_is_dropped() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    assert_eq!(rig.tell(Input::Drain), vec![]);
+    let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::TooLate };
+    assert_eq!(rig.wait(), (60_000, vec![drop, Effect::Drained]));
+}
+
+#[test]
+fn another_that_leaves_is_told_once_every_old_way_is_new() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(2), e(1)));
+    let version = v(rig.table.version().index + 2);
+    assert_eq!(rig.hear(2, Word::Leaving { version }), vec![], "this table is too old to say");
+    rig.step(Step::Move(uid(3), e(2)));
+    rig.step_and_see(Step::Settle(e(2)));
+    assert_eq!(rig.hear(2, Word::Leaving { version }), vec![]);
+    rig.closed(true);
+    assert_eq!(rig.hear(3, Word::BarrierDone { nonce: 1 }), vec![open(3, e(2)), clear(2, version)]);
+    assert_eq!(rig.hear(2, Word::Leaving { version }), vec![clear(2, version)], "it asks again");
+}
