@@ -11,7 +11,7 @@ use crate::cell::{ActorCell, interrupt};
 use crate::id::ActorId;
 use crate::item::Item;
 use crate::remote::{Away, Interruption};
-use crate::system::Core;
+use crate::system::{Core, SystemHandle};
 use crate::tell::{Tell, TellError, TryTellError};
 use crate::watch::{Stopped, TargetKey, Watchable};
 
@@ -33,26 +33,56 @@ enum Target<M> {
 }
 
 /// A way to an actor other than straight into its mailbox.
-pub(crate) trait Route<M>: Send + Sync {
+pub trait Route<M>: Send + Sync {
+    /// Sends a message, which may carry an ask; stands in line if there is no room.
     fn send(&self, message: M, ask: Option<Asked>) -> Tell<M>;
+    /// Sends a message if there is room.
     fn try_tell(&self, message: M) -> Result<(), TryTellError<M>>;
+    /// Sends without waiting; what cannot be accepted becomes a dead letter.
     fn post(&self, message: M);
+    /// Asks the actor to stop once it has handled what was sent before.
     fn stop_when_drained(&self);
-    fn core(&self) -> &Arc<Core>;
+    /// The system it belongs to.
+    fn system(&self) -> SystemRef<'_>;
+    /// Who it leads to.
     fn id(&self) -> ActorId;
+    /// Where that stands.
     fn path(&self) -> String;
     /// Where it leads, if that is another node.
     fn away(&self) -> Option<&Away> {
         None
+    }
+    /// Whether whoever it leads to comes and goes, and is there again with the next message: it never counts as stopped, and who
+    /// watches it is told nothing.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+}
+
+/// A system, as those know it who only pass by.
+#[derive(Clone, Copy)]
+pub struct SystemRef<'a>(pub(crate) &'a Arc<Core>);
+
+impl fmt::Debug for SystemRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SystemRef").field(&self.0.name).finish()
+    }
+}
+
+impl<'a> From<&'a SystemHandle> for SystemRef<'a> {
+    #[inline]
+    fn from(system: &'a SystemHandle) -> Self {
+        Self(system.core())
     }
 }
 
 /// The ask that a message carries.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    pub(crate) id: AskId,
+    /// Which.
+    pub id: AskId,
     /// How long its asker waits.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
 }
 
 impl<M: Send + 'static> ActorRef<M> {
@@ -121,7 +151,7 @@ impl<M: Send + 'static> ActorRef<M> {
     /// # Ok(()) }
     /// ```
     #[inline]
-    pub fn ask<T, F>(&self, message: F) -> Ask<'_, M, T, F>
+    pub fn ask<T, F>(&self, message: F) -> Ask<&Self, T, F>
     where
         T: Send + 'static,
         F: FnOnce(Reply<T>) -> M,
@@ -173,6 +203,9 @@ impl<M: Send + 'static> ActorRef<M> {
         if let Some(away) = self.away() {
             return away.carrier().is_lost();
         }
+        if self.is_lasting() {
+            return false;
+        }
         !self.core().registry.is_alive(self.id())
     }
 
@@ -198,6 +231,7 @@ impl<M> ActorRef<M> {
         Self { target: Target::Here(cell) }
     }
 
+    /// The address that leads by that way.
     pub(crate) fn through(route: Arc<dyn Route<M>>) -> Self {
         Self { target: Target::Through(route) }
     }
@@ -222,7 +256,7 @@ impl<M> ActorRef<M> {
     pub(crate) fn core(&self) -> &Arc<Core> {
         match &self.target {
             Target::Here(cell) => &cell.core,
-            Target::Through(route) => route.core(),
+            Target::Through(route) => route.system().0,
         }
     }
 
@@ -233,8 +267,15 @@ impl<M> ActorRef<M> {
         }
     }
 
+    fn is_lasting(&self) -> bool {
+        matches!(&self.target, Target::Through(route) if route.is_lasting())
+    }
+
     pub(crate) fn watchable(&self) -> Watchable {
         match self.away() {
+            None if self.is_lasting() => {
+                Watchable::Lasting { id: self.id(), path: self.path(), system: self.core().asks.number }
+            }
             Some(away) => Watchable::Away(away.clone()),
             None => Watchable::Here { id: self.id(), path: self.path(), core: self.core().clone() },
         }

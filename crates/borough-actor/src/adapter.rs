@@ -3,12 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::actor_ref::{ActorRef, Asked, Route};
+use crate::actor_ref::{ActorRef, Asked, Route, SystemRef};
 use crate::ask::AskId;
 use crate::cell::ActorCell;
 use crate::id::ActorId;
 use crate::item::{Adapted, Item, Rare};
-use crate::system::Core;
 use crate::tell::{Tell, TryTellError};
 
 pub(crate) fn new<T, M>(
@@ -93,8 +92,8 @@ where
         self.cell.stop_when_drained();
     }
 
-    fn core(&self) -> &Arc<Core> {
-        &self.cell.core
+    fn system(&self) -> SystemRef<'_> {
+        SystemRef(&self.cell.core)
     }
 
     fn id(&self) -> ActorId {

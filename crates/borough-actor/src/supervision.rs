@@ -149,6 +149,11 @@ const REMEMBERED: usize = 1000;
 pub(crate) struct RestartHistory(VecDeque<Instant>);
 
 impl RestartHistory {
+    /// Whether none counts any more, as far as was looked.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Counts a restart now; gives how long to wait before it, or `None` if it is one too many.
     pub(crate) fn next(&mut self, policy: &Supervision, now: Instant) -> Option<Duration> {
         while self.0.front().is_some_and(|earlier| now.duration_since(*earlier) >= policy.window) {

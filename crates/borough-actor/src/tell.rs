@@ -5,6 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::entity_id::EntityIdError;
+
 /// Why a message was not accepted. It was not handled, and is given back.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +43,7 @@ pub enum TryTellError<M> {
     Unsendable(M, Unsendable),
 }
 
-/// Why a message cannot travel to another node.
+/// Why a message cannot travel to another node, or to an entity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsendable {
@@ -55,6 +57,26 @@ pub enum Unsendable {
         size: usize,
         /// The limit.
         max: usize,
+    },
+    /// Its recipient is no entity's id.
+    #[error("{0}")]
+    BadId(#[from] EntityIdError),
+    /// It does not say for which entity it is.
+    #[error("it names no entity: its route gave none")]
+    NoRoute,
+    /// The type of the entity was declared in this cluster with other settings than here.
+    #[error(
+        "{kind} has {setting} {here} here and {there} in the cluster; start it with the same value on all nodes"
+    )]
+    Differs {
+        /// The type of the entity.
+        kind: String,
+        /// Which setting.
+        setting: &'static str,
+        /// Its value here.
+        here: String,
+        /// Its value in the cluster.
+        there: String,
     },
 }
 
@@ -121,10 +143,11 @@ gives_back!(TryTellError);
 #[must_use = "a message for which there was no room is lost if this is not awaited"]
 pub struct Tell<M>(State<M>);
 
-pub(crate) type Waiting<M> = Pin<Box<dyn Queued<M>>>;
+/// Who stands in line.
+pub type Waiting<M> = Pin<Box<dyn Queued<M>>>;
 
 /// A message that stands in line for room.
-pub(crate) trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
+pub trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
     /// Takes it back; false if it was let in before.
     fn withdraw(self: Pin<Box<Self>>) -> bool;
 }
@@ -136,18 +159,21 @@ enum State<M> {
 }
 
 impl<M> Tell<M> {
+    /// It was let in.
     #[inline]
-    pub(crate) fn accepted() -> Self {
+    pub fn accepted() -> Self {
         Self(State::Accepted)
     }
 
+    /// It was not.
     #[cold]
-    pub(crate) fn refused(why: TellError<M>) -> Self {
+    pub fn refused(why: TellError<M>) -> Self {
         Self(State::Refused(Some(Box::new(why))))
     }
 
+    /// It stands in line.
     #[cold]
-    pub(crate) fn waiting(line: Waiting<M>) -> Self {
+    pub fn waiting(line: Waiting<M>) -> Self {
         Self(State::Waiting(line))
     }
 
@@ -170,7 +196,7 @@ impl<M> Tell<M> {
     }
 
     /// The outcome of the first attempt, if it was one.
-    pub(crate) fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
+    pub fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
         match self.0 {
             State::Accepted => Ok(Ok(())),
             State::Refused(Some(why)) => Ok(Err(*why)),

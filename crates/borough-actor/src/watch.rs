@@ -28,6 +28,10 @@ pub enum StopReason {
     SystemStopped,
     /// It lived on another node, and that node is lost.
     NodeLost,
+    /// An entity: it was idle, or there were too many. The next message starts it anew.
+    Passivated,
+    /// An entity: its shard moves to another node, or is no longer this node's.
+    Moved,
 }
 
 /// Says that an actor is gone. What it sent before it stopped has arrived before; answers from another node may come later, and what was on its
@@ -45,7 +49,7 @@ pub struct Terminated {
 
 /// Names one watch, for ending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct WatchId(pub(crate) u64);
+pub struct WatchId(pub(crate) u64);
 
 /// Tells one watcher. It is called once, and never under a lock.
 pub(crate) type Watcher = Box<dyn FnOnce(Terminated) + Send>;
@@ -53,8 +57,18 @@ pub(crate) type Watcher = Box<dyn FnOnce(Terminated) + Send>;
 /// What watching an actor needs, whatever its messages are.
 #[derive(Clone)]
 pub(crate) enum Watchable {
-    Here { id: ActorId, path: String, core: Arc<Core> },
+    Here {
+        id: ActorId,
+        path: String,
+        core: Arc<Core>,
+    },
     Away(Away),
+    /// One that is never gone for good.
+    Lasting {
+        id: ActorId,
+        path: String,
+        system: u32,
+    },
 }
 
 impl Watchable {
@@ -71,6 +85,7 @@ impl Watchable {
                 }
             }
             Self::Away(away) => away.watch(watch, by, watcher),
+            Self::Lasting { .. } => {}
         }
     }
 
@@ -78,6 +93,7 @@ impl Watchable {
         match self {
             Self::Here { id, core, .. } => core.registry.unwatch(*id, watch),
             Self::Away(away) => away.unwatch(watch),
+            Self::Lasting { .. } => {}
         }
     }
 
@@ -86,12 +102,15 @@ impl Watchable {
         match self {
             Self::Here { id, core, .. } => TargetKey::Here { system: core.asks.number, id: *id },
             Self::Away(away) => away.key(),
+            Self::Lasting { id, system, .. } => TargetKey::Here { system: *system, id: *id },
         }
     }
 
     pub(crate) fn gone_before(&self) -> Terminated {
         match self {
-            Self::Here { id, path, .. } => Terminated { id: *id, path: path.clone(), reason: None },
+            Self::Here { id, path, .. } | Self::Lasting { id, path, .. } => {
+                Terminated { id: *id, path: path.clone(), reason: None }
+            }
             Self::Away(away) => away.gone(None),
         }
     }

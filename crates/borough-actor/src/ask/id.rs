@@ -10,7 +10,7 @@ const ABROAD: u32 = (1 << 24) - 1;
 
 /// Names one ask of a system: an answer slot, and which use of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AskId(NonZeroU64);
+pub struct AskId(NonZeroU64);
 
 impl AskId {
     /// `slot` is below [`SLOTS`].
@@ -32,7 +32,7 @@ impl AskId {
 
     /// When the ask ends, if it is another node's.
     #[inline]
-    pub(super) fn deadline_abroad(self) -> Option<u32> {
+    pub(crate) fn deadline_abroad(self) -> Option<u32> {
         (self.slot() == ABROAD).then_some(self.generation())
     }
 

@@ -26,32 +26,37 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 pub use self::error::AskError;
-pub(crate) use self::id::{AskId, StowedAskId};
+pub use self::id::AskId;
+pub(crate) use self::id::StowedAskId;
 pub use self::reply::Reply;
-pub(crate) use self::reply::{discard, discarding};
+pub use self::reply::discard;
+pub(crate) use self::reply::discarding;
 use self::slot::AnswerSlot;
 pub use self::slot::Lost;
 pub(crate) use self::table::AskTable;
-pub(crate) use self::travel::{Travel, take_back, travelled};
-use crate::actor_ref::{ActorRef, Asked};
+pub use self::travel::travelled;
+pub(crate) use self::travel::{Travel, take_back};
+use crate::actor_ref::Asked;
+use crate::id::ActorId;
+use crate::resident::Recipient;
 use crate::system::Core;
 use crate::tell::{Tell, TellError};
 
-/// The future of [`ActorRef::ask`].
+/// The future of [`ActorRef::ask`](crate::ActorRef::ask), and of asks to entities.
 ///
 /// Nothing is sent before it is first polled. Cancel safety: dropping it gives the ask up. A message
 /// that still waits for room is withdrawn; one that waits in the mailbox is dropped unhandled and
 /// counted when its turn comes; one in a handler's hands is handled, and its answer dropped.
 #[must_use = "nothing is asked until this is awaited"]
-pub struct Ask<'a, M, T, F> {
-    actor: &'a ActorRef<M>,
+pub struct Ask<R: Recipient, T, F> {
+    recipient: R,
     timeout: Duration,
     /// What is to be sent, while the ask is new.
     message: Option<F>,
     /// Where the answer will be, while the ask is under way. An ask without either has given its result.
     slot: Option<Arc<AnswerSlot<T>>>,
     /// The message, while it waits for room. Boxed, because few do and every ask has the place.
-    sending: Option<Box<Tell<M>>>,
+    sending: Option<Box<Tell<R::Message>>>,
 }
 
 /// Why a message that waited for room did not get it.
@@ -60,7 +65,7 @@ enum NoRoom {
     InTime,
 }
 
-impl<M, T, F> Drop for Ask<'_, M, T, F> {
+impl<R: Recipient, T, F> Drop for Ask<R, T, F> {
     #[inline]
     fn drop(&mut self) {
         if self.slot.is_some() {
@@ -69,17 +74,22 @@ impl<M, T, F> Drop for Ask<'_, M, T, F> {
     }
 }
 
-impl<'a, M, T, F> Ask<'a, M, T, F> {
+impl<R: Recipient, T, F> Ask<R, T, F> {
     #[inline]
-    pub(crate) fn new(actor: &'a ActorRef<M>, timeout: Duration, message: F) -> Self {
-        Self { actor, timeout, message: Some(message), slot: None, sending: None }
+    pub(crate) fn new(recipient: R, timeout: Duration, message: F) -> Self {
+        Self { recipient, timeout, message: Some(message), slot: None, sending: None }
+    }
+
+    #[inline]
+    fn core(&self) -> &Arc<Core> {
+        self.recipient.system().0
     }
 
     #[cold]
     fn give_up(&mut self) {
         if let Some(slot) = self.slot.take() {
             slot.close();
-            self.actor.core().asks.unregister(slot.index());
+            self.core().asks.unregister(slot.index());
         }
     }
 
@@ -93,21 +103,21 @@ impl<'a, M, T, F> Ask<'a, M, T, F> {
     }
 }
 
-impl<M, T, F> Ask<'_, M, T, F>
+impl<R, T, F> Ask<R, T, F>
 where
-    M: Send + 'static,
+    R: Recipient,
     T: Send + 'static,
-    F: FnOnce(Reply<T>) -> M,
+    F: FnOnce(Reply<T>) -> R::Message,
 {
     /// Takes the ask into the table and sends its message.
     fn begin(&mut self, message: F, cx: &mut Context<'_>) -> Result<(), AskError> {
-        let core = self.actor.core();
         let turn = self.turn();
         if let Some(turn) = turn
-            && self.actor.away().is_none()
+            && let Some(target) = self.recipient.id_here()
         {
-            self.refuse_circle(core, turn)?;
+            self.refuse_circle(target, turn)?;
         }
+        let core = self.core();
         let Some(slot) = pool::take::<T>(&core.asks) else { return Err(AskError::TooMany) };
         let id = slot.open(cx.waker(), self.timeout, turn);
         core.asks.expect_sweeper();
@@ -115,7 +125,7 @@ where
         // Before user code runs: should it panic, the ask is taken out again as it is dropped.
         self.slot = Some(slot);
         let asked = Asked { id, timeout: self.timeout };
-        self.sending = self.actor.send(message(reply), Some(asked)).not_at_once();
+        self.sending = self.recipient.send(message(reply), asked).not_at_once();
         Ok(())
     }
 
@@ -136,12 +146,12 @@ where
     /// The turn in which this is polled, if it is one of the same system's: ids mean nothing elsewhere.
     #[inline]
     fn turn(&self) -> Option<turn::Turn> {
-        turn::current().filter(|turn| turn.system == self.actor.core().asks.number)
+        turn::current().filter(|turn| turn.system == self.core().asks.number)
     }
 
     /// Fails if the actor asked waits, directly or through others, for the turn that asks it.
-    fn refuse_circle(&self, core: &Core, turn: turn::Turn) -> Result<(), AskError> {
-        let target = self.actor.id();
+    fn refuse_circle(&self, target: ActorId, turn: turn::Turn) -> Result<(), AskError> {
+        let core = self.core();
         let mut chain = Vec::new();
         for waiting in core.asks.waiting_on(turn) {
             chain.push(waiting);
@@ -154,15 +164,15 @@ where
         if chain.last() != Some(&target) || !deaf {
             return Ok(());
         }
-        let path = self.actor.path();
+        let path = self.recipient.path();
         let others = chain.iter().rev().map(|actor| core.registry.path(*actor));
         let circle = others.chain([path.clone()]).collect();
         Err(AskError::Cycle { path, circle })
     }
 
     #[cold]
-    fn refused(&self, refused: TellError<M>) -> AskError {
-        let path = self.actor.path();
+    fn refused(&self, refused: TellError<R::Message>) -> AskError {
+        let path = self.recipient.path();
         let error = match &refused {
             TellError::Stopped(_) => AskError::Stopped { path },
             TellError::Full(_) => AskError::Full { path },
@@ -175,7 +185,7 @@ where
 
     #[cold]
     fn lost(&self, why: Lost, accepted: bool) -> AskError {
-        let path = self.actor.path();
+        let path = self.recipient.path();
         match why {
             Lost::Discarded => AskError::Discarded { path },
             Lost::Dropped => AskError::NoAnswer { path },
@@ -188,7 +198,7 @@ where
     /// The message waits for room: has it got it, is the time up?
     fn poll_room(
         &self,
-        tell: &mut Tell<M>,
+        tell: &mut Tell<R::Message>,
         slot: &AnswerSlot<T>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), NoRoom>> {
@@ -211,7 +221,7 @@ where
     #[cold]
     fn poll_sending(
         &mut self,
-        mut tell: Box<Tell<M>>,
+        mut tell: Box<Tell<R::Message>>,
         slot: Arc<AnswerSlot<T>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, AskError>> {
@@ -229,7 +239,7 @@ where
                     NoRoom::InTime => self.lost(Lost::Expired, !tell.withdraw()),
                 };
                 slot.close();
-                pool::put(&self.actor.core().asks, slot);
+                pool::put(&self.core().asks, slot);
                 Poll::Ready(Err(error))
             }
         }
@@ -240,7 +250,7 @@ where
     fn poll_answer(&mut self, slot: Arc<AnswerSlot<T>>, cx: &mut Context<'_>) -> Poll<Result<T, AskError>> {
         match slot.take() {
             Some(Ok(answer)) => {
-                pool::put(&self.actor.core().asks, slot);
+                pool::put(&self.core().asks, slot);
                 Poll::Ready(Ok(answer))
             }
             Some(Err(why)) => self.poll_lost(slot, why),
@@ -251,7 +261,7 @@ where
     /// Apart from the answer's way, which would otherwise carry the size of an error.
     #[cold]
     fn poll_lost(&mut self, slot: Arc<AnswerSlot<T>>, why: Lost) -> Poll<Result<T, AskError>> {
-        pool::put(&self.actor.core().asks, slot);
+        pool::put(&self.core().asks, slot);
         Poll::Ready(Err(self.lost(why, true)))
     }
 
@@ -266,11 +276,11 @@ where
     }
 }
 
-impl<M, T, F> Future for Ask<'_, M, T, F>
+impl<R, T, F> Future for Ask<R, T, F>
 where
-    M: Send + 'static,
+    R: Recipient,
     T: Send + 'static,
-    F: FnOnce(Reply<T>) -> M,
+    F: FnOnce(Reply<T>) -> R::Message,
 {
     type Output = Result<T, AskError>;
 
@@ -286,9 +296,9 @@ where
 }
 
 /// Nothing in it is ever pinned.
-impl<M, T, F> Unpin for Ask<'_, M, T, F> {}
+impl<R: Recipient, T, F> Unpin for Ask<R, T, F> {}
 
-impl<M, T, F> fmt::Debug for Ask<'_, M, T, F> {
+impl<R: Recipient, T, F> fmt::Debug for Ask<R, T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ask").field("timeout", &self.timeout).finish_non_exhaustive()
     }

@@ -170,7 +170,7 @@ thread_local! {
 }
 
 /// Drops a message that no handler saw, so that an ask inside it learns just that.
-pub(crate) fn discard<T>(message: T) {
+pub fn discard<T>(message: T) {
     drop_as(Ending::Discarded, message);
 }
 

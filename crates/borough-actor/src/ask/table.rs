@@ -148,6 +148,12 @@ impl AskTable {
         self.began.elapsed().as_millis() as u32
     }
 
+    /// How long it is until then; nothing, if it is past.
+    pub(crate) fn until(&self, deadline: u32) -> Duration {
+        let left = deadline.wrapping_sub(self.clock());
+        Duration::from_millis(if left > LONGEST_ABROAD { 0 } else { left.into() })
+    }
+
     /// Whether that is a slot of this table.
     pub(super) fn owns(&self, given_up: &Arc<GivenUp>) -> bool {
         Arc::ptr_eq(&self.given_up, given_up)

@@ -125,7 +125,7 @@ pub(crate) fn take_back(asks: &AskTable, taken: Vec<u64>) {
 
 /// Drops a message that has travelled: its replies are answered elsewhere now.
 #[inline]
-pub(crate) fn travelled<T>(message: T) {
+pub fn travelled<T>(message: T) {
     if mem::needs_drop::<T>() {
         super::reply::drop_as(super::reply::Ending::Travelled, message);
     }

@@ -1,5 +1,7 @@
 //! What an actor's code can reach from inside a turn, and what every end of an actor does.
 
+mod entity;
+mod extras;
 mod packet;
 mod stash;
 mod timers;
@@ -16,7 +18,7 @@ pub(crate) use self::packet::OpenPacket;
 use self::stash::Stash;
 pub use self::stash::StashFull;
 pub use self::timers::{TimerKey, Timers};
-use self::watch::{Wanted, Watches};
+use self::watch::Watches;
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::adapter;
@@ -29,6 +31,7 @@ use crate::host::Pace;
 use crate::id::ActorId;
 use crate::item::{Item, Rare};
 use crate::mailbox::Batch;
+use crate::resident::{Annex, Resident};
 use crate::supervision::{ActorFailed, Directive, RestartHistory, Supervision};
 use crate::system::{Spawn, SystemHandle, spawn};
 use crate::watch::{StopReason, Terminated, WatchId};
@@ -45,21 +48,27 @@ pub struct Context<A: Actor> {
     ending: Option<StopReason>,
 }
 
-struct Extras<M> {
-    timers: Timers<M>,
+pub(crate) struct Extras<M: Send + 'static> {
+    pub(crate) timers: Timers<M>,
     stash: Stash<M>,
     watches: Watches<M>,
     supervision: Supervision,
-    restarts: RestartHistory,
+    pub(crate) restarts: RestartHistory,
     /// The fault of the instance before, for the next one's `restarted`.
-    followed: Option<Fault>,
+    pub(crate) followed: Option<Fault>,
     /// A watched actor that is gone, for the call of `terminated` that follows.
     terminated: Option<Terminated>,
     /// The packet whose messages are being handled; before all that is in the inbox. Between batches it is in there.
     packet: Option<Box<Rare<M>>>,
+    /// Set if the context is lent to residents of its task, one after the other: the actor has no cell and no mailbox of its own then.
+    resident: Option<Box<Resident<M>>>,
+    /// A resident's own, between its turns.
+    pub(crate) annex: Option<Annex<M>>,
+    /// Whether there may be something in it.
+    used: bool,
 }
 
-impl<M> Default for Extras<M> {
+impl<M: Send + 'static> Default for Extras<M> {
     fn default() -> Self {
         Self {
             timers: Timers::default(),
@@ -70,6 +79,9 @@ impl<M> Default for Extras<M> {
             followed: None,
             terminated: None,
             packet: None,
+            resident: None,
+            annex: None,
+            used: false,
         }
     }
 }
@@ -80,19 +92,22 @@ impl<A: Actor> Context<A> {
         Self { cell, inbox: Batch::default(), extras, pace: Pace::default(), ending: None }
     }
 
-    /// The actor's own address.
+    /// The actor's own address. An entity's leads to it wherever it lives when a message is sent.
     pub fn self_ref(&self) -> ActorRef<A::Msg> {
-        ActorRef::here(self.cell.clone())
+        match self.lent_to() {
+            None => ActorRef::here(self.cell.clone()),
+            Some(resident) => resident.house.address(&resident.id),
+        }
     }
 
     /// The actor's own id.
     pub fn id(&self) -> ActorId {
-        self.cell.id
+        self.lent_to().map_or(self.cell.id, |resident| ActorId::of_entity(resident.hash))
     }
 
-    /// Where the actor stands in the tree of actors.
+    /// Where the actor stands in the tree of actors; of an entity its type and its name, as `/accounts/alice`.
     pub fn path(&self) -> String {
-        self.cell.path()
+        self.lent_to().map_or_else(|| self.cell.path(), Resident::path)
     }
 
     /// The system the actor lives in.
@@ -105,24 +120,24 @@ impl<A: Actor> Context<A> {
         &self.cell.core.events
     }
 
-    /// Stops the actor after this turn; what waits in its mailbox becomes dead letters.
+    /// Stops the actor after this turn; what waits in its mailbox becomes dead letters. What waits for an entity starts its next life.
     pub fn stop(&mut self) {
         self.ending = Some(StopReason::Requested);
     }
 
     /// Starts a child with the default mailbox and supervision. It stops when this actor stops or restarts.
     pub fn spawn<C: Actor>(&self, make: impl FnMut() -> C + Send + 'static) -> ActorRef<C::Msg> {
-        spawn::nameless(&self.cell.core, Some(self.cell.id), make)
+        spawn::nameless(&self.cell.core, Some(self.own_cell().id), make)
     }
 
     /// Prepares a child that has a name, a mailbox kind or a supervision of its own.
     pub fn actor<C: Actor, F: FnMut() -> C + Send + 'static>(&self, make: F) -> Spawn<C, F> {
-        Spawn::new(self.cell.core.clone(), Some(self.cell.id), make)
+        Spawn::new(self.cell.core.clone(), Some(self.own_cell().id), make)
     }
 
     /// How many children this actor has.
     pub fn children(&self) -> usize {
-        self.cell.core.registry.children(self.cell.id)
+        self.cell.core.registry.children(self.own_cell().id)
     }
 
     /// An address that takes messages of another type and turns them into this actor's own.
@@ -133,7 +148,7 @@ impl<A: Actor> Context<A> {
         &self,
         adapt: impl Fn(T) -> A::Msg + Send + Sync + 'static,
     ) -> ActorRef<T> {
-        adapter::new(self.cell.clone(), adapt)
+        adapter::new(self.own_cell().clone(), adapt)
     }
 
     /// The actor's timers.
@@ -195,12 +210,14 @@ impl<A: Actor> Context<A> {
     }
 
     fn begin_watch<M: Send + 'static>(&mut self, actor: &ActorRef<M>, message: Option<A::Msg>) {
-        let cell = self.cell.clone();
+        let cell = self.own_cell().clone();
         self.extras().watches.begin(cell, &actor.watchable(), message);
     }
 
     fn extras(&mut self) -> &mut Extras<A::Msg> {
-        self.extras.get_or_insert_default()
+        let extras = self.extras.get_or_insert_default();
+        extras.used = true;
+        extras
     }
 }
 
@@ -252,9 +269,9 @@ impl<A: Actor> Context<A> {
     /// A watched actor is gone: gives the message the watch asked for, or notes that `terminated` is to be called.
     pub(crate) fn watch_ended(&mut self, watch: WatchId, who: Terminated) -> Option<A::Msg> {
         let extras = self.extras();
-        match extras.watches.take(watch)? {
-            Wanted::Message(message) => Some(message),
-            Wanted::Call => {
+        match extras.watch_ended(watch, who)? {
+            Ok(message) => Some(message),
+            Err(who) => {
                 extras.terminated = Some(who);
                 None
             }
@@ -324,12 +341,9 @@ impl<A: Actor> Context<A> {
     /// Ends the timers and watches. Their messages are the user's, and what they do as they are dropped must not
     /// end the actor's end.
     fn end_arrangements(&mut self) {
-        let Some(extras) = &mut self.extras else { return };
-        let timers = std::mem::take(&mut extras.timers);
-        let mut watches = std::mem::take(&mut extras.watches);
-        watches.unwatch_all();
-        if let Err(fault) = Fault::catch(|| drop((timers, watches))) {
-            tracing::error!(actor = %self.path(), %fault, "a timer's or watch's message panicked as it was dropped");
+        if let Some(extras) = &mut self.extras {
+            let cell = &self.cell;
+            extras.end_arrangements(|| cell.path());
         }
     }
 
@@ -350,6 +364,9 @@ impl<A: Actor> Context<A> {
 /// However an actor ends, this is its end: also when its task is dropped with its runtime.
 impl<A: Actor> Drop for Context<A> {
     fn drop(&mut self) {
+        if self.lent_to().is_some() {
+            return;
+        }
         // Without a reason the task was dropped: with its runtime, or because user code panicked as a killed turn
         // was dropped.
         let lost = if std::thread::panicking() { StopReason::Fault } else { StopReason::SystemStopped };

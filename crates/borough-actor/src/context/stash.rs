@@ -25,6 +25,11 @@ impl<M> Stash<M> {
         Ok(())
     }
 
+    /// Takes one back that was aside elsewhere, whatever the bound.
+    pub(super) fn put_back(&mut self, item: Item<M>) {
+        self.0.push_back(item);
+    }
+
     pub(super) fn drain(&mut self) -> impl DoubleEndedIterator<Item = Item<M>> + '_ {
         self.0.drain(..)
     }

@@ -11,15 +11,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::time::later;
 
 /// Names a timer within its actor: a word or a number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TimerKey(Key);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 enum Key {
     Word(Cow<'static, str>),
     Number(u64),
@@ -164,13 +165,13 @@ impl<M> Timers<M> {
     }
 
     /// Messages were handled: the receive timeout begins anew.
-    pub(super) fn note_activity(&mut self) {
+    pub(crate) fn note_activity(&mut self) {
         if let Some(idle) = &mut self.idle {
             idle.due = later(Instant::now(), idle.after);
         }
     }
 
-    pub(super) fn batch_begins(&mut self, has_messages: bool) {
+    pub(crate) fn batch_begins(&mut self, has_messages: bool) {
         self.turn = if has_messages { MayRing::ButIdle } else { MayRing::All };
     }
 
@@ -192,7 +193,8 @@ impl<M> Timers<M> {
         }
     }
 
-    fn next_deadline(&self) -> Option<Instant> {
+    /// When the next one is due.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let timer = self.due.keys().next().map(|(at, _)| *at);
         let idle = self.idle.as_ref().map(|idle| idle.due);
         timer.into_iter().chain(idle).min()
@@ -201,7 +203,7 @@ impl<M> Timers<M> {
     /// The message of one timer that is due, once in a batch.
     ///
     /// `make` is user code and may panic: the timer is set anew before it is called.
-    pub(super) fn take_due(&mut self) -> Option<M> {
+    pub(crate) fn take_due(&mut self) -> Option<M> {
         let turn = std::mem::replace(&mut self.turn, MayRing::None);
         if turn == MayRing::None {
             return None;
@@ -229,6 +231,20 @@ impl<M> Timers<M> {
         timer.due = (next, number);
         self.due.insert(timer.due, key);
         Some(make())
+    }
+
+    /// Takes those that send once, with the time they have left.
+    pub(crate) fn take_once(&mut self, now: Instant) -> Vec<(TimerKey, Duration, M)> {
+        let once = |_: &TimerKey, timer: &mut Timer<M>| matches!(timer.kind, Kind::Once(_));
+        let taken: Vec<_> = self.by_key.extract_if(once).collect();
+        let mut timers = Vec::with_capacity(taken.len());
+        for (key, timer) in taken {
+            self.due.remove(&timer.due);
+            if let Kind::Once(message) = timer.kind {
+                timers.push((key, timer.due.0.saturating_duration_since(now), message));
+            }
+        }
+        timers
     }
 
     fn take_idle(&mut self, now: Instant) -> Option<M> {

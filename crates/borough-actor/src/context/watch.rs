@@ -51,6 +51,10 @@ impl<M> Watches<M> {
         target.watch(watch, Some(by), Box::new(tell));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
     pub(super) fn end(&mut self, target: &Watchable) {
         if let Some(watch) = self.by_target.remove(&target.key()) {
             self.kept.remove(&watch);

@@ -153,7 +153,7 @@ fn interrupted<A: Actor>(ctx: &mut Context<A>, bits: u8) -> Outcome {
 }
 
 /// Which stop the interrupts ask for.
-fn ending(bits: u8) -> Option<StopReason> {
+pub(crate) fn ending(bits: u8) -> Option<StopReason> {
     [
         (interrupt::KILL, StopReason::Killed),
         (interrupt::SYSTEM_STOPS, StopReason::SystemStopped),

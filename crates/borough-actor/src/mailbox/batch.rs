@@ -6,7 +6,7 @@ use super::Letter;
 
 /// One pointer in size, and nothing behind it until the first item: every idle reader has one.
 #[derive(Debug)]
-pub(crate) struct Batch<T>(Option<Box<InHand<T>>>);
+pub struct Batch<T>(Option<Box<InHand<T>>>);
 
 #[derive(Debug)]
 struct InHand<T> {
@@ -31,18 +31,19 @@ impl<T: Letter> Batch<T> {
     /// Takes the first item. If it weighs more than one, [`Batch::lighten`] is to be called: nearly none does, and nearly every
     /// message comes by here.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<T> {
+    pub fn pop(&mut self) -> Option<T> {
         self.0.as_mut()?.items.pop_front()
     }
 
     /// An item was popped that weighs so much more than one.
-    pub(crate) fn lighten(&mut self, extra: usize) {
+    pub fn lighten(&mut self, extra: usize) {
         if let Some(in_hand) = &mut self.0 {
             in_hand.extra -= extra;
         }
     }
 
-    pub(crate) fn push_front(&mut self, item: T) {
+    /// Puts an item before the others.
+    pub fn push_front(&mut self, item: T) {
         let in_hand = self.0.get_or_insert_default();
         in_hand.extra += item.weight() - 1;
         in_hand.items.push_front(item);
@@ -52,17 +53,19 @@ impl<T: Letter> Batch<T> {
 impl<T> Batch<T> {
     /// What the items weigh together: as much as they are, or more.
     #[inline]
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         self.0.as_ref().map_or(0, |in_hand| in_hand.items.len() + in_hand.extra)
     }
 
+    /// How many items it has.
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |in_hand| in_hand.items.len())
     }
 
+    /// Whether it has none.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 

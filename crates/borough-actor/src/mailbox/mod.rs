@@ -36,9 +36,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, Waker};
 
-pub(crate) use self::batch::Batch;
+pub use self::batch::Batch;
 use self::queue::{Queue, Rank};
-pub(crate) use self::waiting::Ticket;
+pub use self::waiting::Ticket;
 use self::waiting::Waiting;
 use crate::sync::{Mutex, lock};
 
@@ -48,7 +48,7 @@ const PARKED: u8 = 1 << 6;
 const OWN: u8 = CLOSED | PARKED;
 
 /// What a mailbox must know of its items.
-pub(crate) trait Letter: Sized {
+pub trait Letter: Sized {
     /// Whether it may be dropped for want of room.
     fn is_expendable(&self) -> bool;
 
@@ -67,7 +67,7 @@ pub(crate) trait Letter: Sized {
 
 /// What a mailbox does with an item for which it has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WhenFull {
+pub enum WhenFull {
     /// The sender may wait in line.
     Wait,
     /// The item is refused.
@@ -80,7 +80,7 @@ pub(crate) enum WhenFull {
 
 /// Why an item did not enter, or what left because it did.
 #[derive(Debug)]
-pub(crate) enum Refusal<T> {
+pub enum Refusal<T> {
     /// Full; the item is given back, and the sender may wait in line.
     Full(T),
     /// Full, and this mailbox lets nobody wait; the item is given back.
@@ -95,7 +95,7 @@ pub(crate) enum Refusal<T> {
 
 /// What a reader found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub enum Taken {
     /// The batch has items.
     Batch,
     /// Interrupt bits were raised; they are given once.
@@ -104,7 +104,7 @@ pub(crate) enum Taken {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Mailbox<T> {
+pub struct Mailbox<T> {
     state: Mutex<State<T>>,
     capacity: u32,
     when_full: WhenFull,
@@ -170,7 +170,8 @@ impl<T: Letter> State<T> {
 }
 
 impl<T: Letter> Mailbox<T> {
-    pub(crate) fn new(capacity: NonZeroU32, when_full: WhenFull) -> Self {
+    /// One in which so many wait; items leave in the order they came.
+    pub fn new(capacity: NonZeroU32, when_full: WhenFull) -> Self {
         Self::with_queue(Queue::Fifo(VecDeque::new()), capacity, when_full)
     }
 
@@ -185,7 +186,7 @@ impl<T: Letter> Mailbox<T> {
 
     /// Puts an item in, if there is room.
     #[inline]
-    pub(crate) fn push(&self, item: T) -> Result<(), Refusal<T>> {
+    pub fn push(&self, item: T) -> Result<(), Refusal<T>> {
         let mut state = lock(&self.state);
         if !self.has_room(&state) || self.is_closed() {
             return self.push_without_room(&mut state, item);
@@ -200,13 +201,13 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Whether items may weigh more than one: they leave in the order they came, and senders wait for room.
-    pub(crate) fn packs(&self) -> bool {
+    pub fn packs(&self) -> bool {
         self.when_full == WhenFull::Wait && matches!(lock(&self.state).queue, Queue::Fifo(_))
     }
 
     /// Puts items in from the front, for as long as there is room; the others stay. One lock for all. `weight` is what they weigh together;
     /// gives what of that was put in.
-    pub(crate) fn push_all(&self, items: &mut VecDeque<T>, weight: usize) -> usize {
+    pub fn push_all(&self, items: &mut VecDeque<T>, weight: usize) -> usize {
         let mut state = lock(&self.state);
         if self.is_closed() || items.is_empty() || !self.has_room(&state) {
             return 0;
@@ -245,7 +246,7 @@ impl<T: Letter> Mailbox<T> {
 
     /// Whether the reader would rest: nothing came since it took the only item, or found none.
     #[inline]
-    pub(crate) fn is_parked(&self) -> bool {
+    pub fn is_parked(&self) -> bool {
         self.is_interrupted(PARKED)
     }
 
@@ -273,7 +274,7 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Puts an item in whether or not there is room; for the few that must not be refused.
-    pub(crate) fn push_beyond_bound(&self, item: T) -> Result<(), T> {
+    pub fn push_beyond_bound(&self, item: T) -> Result<(), T> {
         let mut state = lock(&self.state);
         if self.is_closed() {
             return Err(item);
@@ -286,7 +287,7 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Puts an item in, or joins the line of those that wait for room.
-    pub(crate) fn push_or_wait(&self, item: T, waker: &Waker) -> Result<Option<Ticket>, Refusal<T>> {
+    pub fn push_or_wait(&self, item: T, waker: &Waker) -> Result<Option<Ticket>, Refusal<T>> {
         let mut state = lock(&self.state);
         if self.when_full == WhenFull::Wait && !self.has_room(&state) && !self.is_closed() {
             let rank = state.queue.rank(&item);
@@ -301,7 +302,7 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Asks how a waiting sender stands: ready when admitted, or with its item when closed.
-    pub(crate) fn poll_waiting(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<(), T>> {
+    pub fn poll_waiting(&self, ticket: Ticket, waker: &Waker) -> Poll<Result<(), T>> {
         let mut state = lock(&self.state);
         let waiting = &mut state.seldom().waiting;
         if self.is_closed() {
@@ -311,13 +312,13 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Takes a sender out of the line; gives its item unless it was admitted before.
-    pub(crate) fn withdraw(&self, ticket: Ticket) -> Option<T> {
+    pub fn withdraw(&self, ticket: Ticket) -> Option<T> {
         lock(&self.state).seldom().waiting.withdraw(ticket)
     }
 
     /// Fills the empty `batch` with up to `limit` items, or parks the reader until there is an item or an interrupt.
     #[inline]
-    pub(crate) fn poll_take(&self, batch: &mut Batch<T>, limit: usize, cx: &mut Context<'_>) -> Poll<Taken> {
+    pub fn poll_take(&self, batch: &mut Batch<T>, limit: usize, cx: &mut Context<'_>) -> Poll<Taken> {
         let mut state = lock(&self.state);
         if let Some(seldom) = &mut state.seldom {
             seldom.busy = None;
@@ -379,7 +380,7 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Raises interrupt bits and wakes the reader, be it parked or busy elsewhere.
-    pub(crate) fn interrupt(&self, bits: u8) {
+    pub fn interrupt(&self, bits: u8) {
         let mut state = lock(&self.state);
         self.flags.fetch_or(bits & !OWN, Ordering::Relaxed);
         let parked = self.unpark(&mut state);
@@ -409,14 +410,14 @@ impl<T: Letter> Mailbox<T> {
 
     /// Whether any of these interrupt bits is raised and not yet taken.
     #[inline]
-    pub(crate) fn is_interrupted(&self, bits: u8) -> bool {
+    pub fn is_interrupted(&self, bits: u8) -> bool {
         self.flags.load(Ordering::Relaxed) & bits != 0
     }
 
     /// Leaves a waker for interrupts while the reader is busy elsewhere; it is parked no more.
     ///
     /// Gives `false`, leaving nothing, if one of `bits` is already raised.
-    pub(crate) fn leave_waker(&self, waker: &Waker, bits: u8) -> bool {
+    pub fn leave_waker(&self, waker: &Waker, bits: u8) -> bool {
         let mut state = lock(&self.state);
         drop(self.unpark(&mut state));
         if self.is_interrupted(bits) {
@@ -440,7 +441,7 @@ impl<T: Letter> Mailbox<T> {
 
     /// Lets nothing in any more and gives what was accepted and not taken. Waiting senders get
     /// their items back.
-    pub(crate) fn close(&self) -> Vec<T> {
+    pub fn close(&self) -> Vec<T> {
         let mut state = lock(&self.state);
         self.flags.fetch_or(CLOSED, Ordering::Relaxed);
         let left = state.queue.drain();
@@ -454,8 +455,9 @@ impl<T: Letter> Mailbox<T> {
         left
     }
 
+    /// Whether nothing is let in any more.
     #[inline]
-    pub(crate) fn is_closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.is_interrupted(CLOSED)
     }
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 /// Names one waiting sender.
-pub(crate) type Ticket = u64;
+pub type Ticket = u64;
 
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::carrier::{Carrier, Interruption};
 use super::message::Message;
 use super::sending::Outgoing;
-use crate::actor_ref::{ActorRef, Asked, Route};
+use crate::actor_ref::{ActorRef, Asked, Route, SystemRef};
 use crate::dead_letters::DeadLetterReason;
 use crate::id::ActorId;
 use crate::system::Core;
@@ -116,8 +116,8 @@ impl<M: Message> Route<M> for RemoteRef<M> {
         self.away.interrupt(Interruption::StopWhenDrained);
     }
 
-    fn core(&self) -> &Arc<Core> {
-        &self.core
+    fn system(&self) -> SystemRef<'_> {
+        SystemRef(&self.core)
     }
 
     fn id(&self) -> ActorId {

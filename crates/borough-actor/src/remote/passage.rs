@@ -57,7 +57,7 @@ pub(crate) fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R>
 
 /// Gives `act` an empty buffer to encode into.
 #[inline]
-pub(crate) fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+pub fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     SCRATCH.with(|scratch| {
         // Somebody encodes while he encodes.
         let Ok(mut scratch) = scratch.try_borrow_mut() else { return act(&mut Vec::new()) };
@@ -74,6 +74,11 @@ pub(crate) fn with_scratch<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
 pub(crate) fn note_taken(ask: u64) {
     ANY_TAKEN.set(true);
     TAKEN.with_borrow_mut(|taken| taken.push(ask));
+}
+
+/// What was encoded last does not travel after all: the replies in it stay.
+pub fn take_back_replies(system: crate::actor_ref::SystemRef<'_>) {
+    crate::ask::take_back(&system.0.asks, taken());
 }
 
 /// The asks noted since the last call.

@@ -18,6 +18,8 @@ use crate::watch::{StopReason, Terminated, WatchId, Watcher};
 #[derive(Default)]
 pub(crate) struct Registry {
     places: Mutex<Places>,
+    /// Entities whose turn awaits something, and their paths: they have no place here.
+    awaiting: Mutex<HashMap<ActorId, String>>,
     emptied: Notify,
 }
 
@@ -135,12 +137,22 @@ impl Registry {
     /// Whether the actor is in a turn that awaits something.
     pub(crate) fn is_awaiting(&self, id: ActorId) -> bool {
         let cell = lock(&self.places).cell(id);
-        cell.is_some_and(|cell| cell.is_awaiting())
+        cell.map_or_else(|| lock(&self.awaiting).contains_key(&id), |cell| cell.is_awaiting())
     }
 
     pub(crate) fn path(&self, id: ActorId) -> String {
         let cell = lock(&self.places).cell(id);
-        cell.map_or_else(|| path::nameless(id), |cell| cell.path())
+        let awaiting = || lock(&self.awaiting).get(&id).cloned();
+        let path = cell.map(|cell| cell.path()).or_else(awaiting);
+        path.unwrap_or_else(|| path::nameless(id))
+    }
+
+    pub(crate) fn note_awaiting(&self, entity: ActorId, path: String) {
+        lock(&self.awaiting).insert(entity, path);
+    }
+
+    pub(crate) fn forget_awaiting(&self, entity: ActorId) {
+        lock(&self.awaiting).remove(&entity);
     }
 
     pub(crate) fn find(&self, path: &str) -> Option<Arc<dyn AnyCell>> {

@@ -4,6 +4,7 @@
 //! who runs next. A schedule that fails is printed, and can be run again with `shuttle::replay`.
 //! A lost wake-up shows as a deadlock, which shuttle finds.
 
+#![allow(unreachable_pub, reason = "what the mailbox shows to hosts is shown to nobody here")]
 #![allow(dead_code, reason = "the mailbox is taken in whole, and not all of it is raced")]
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 

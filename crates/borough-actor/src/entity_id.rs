@@ -1,0 +1,361 @@
+//! The name of an entity within its type.
+//!
+//! Promise: an id is a string of 1 to 255 bytes, compared and hashed as such, so it means the same on every node. One of up to 23 bytes is
+//! copied as four words and never allocates.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How many bytes fit beside their count into three words.
+const INLINE: usize = 23;
+
+/// Names an entity within its type: 1 to 255 bytes, most often text.
+///
+/// Two ids are equal if their bytes are. Up to 23 bytes lie within the id itself; longer ones are shared by their clones.
+///
+/// ```
+/// use borough_actor::{EntityId, IntoEntityId};
+/// let id = "alice".into_entity_id()?;
+/// assert_eq!(&*id.as_bytes(), b"alice");
+/// assert_eq!(id.to_string(), "alice");
+/// assert!("".into_entity_id().is_err());
+/// # Ok::<(), borough_actor::EntityIdError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct EntityId {
+    /// Up to 23 bytes and, in the last byte of the last word, how many; or the first 23 of a longer one and its length.
+    ///
+    /// Words, because an array of bytes is copied and compared byte by byte where the compiler loses sight of it.
+    words: [u64; 3],
+    /// All bytes of one that is longer.
+    long: Option<Arc<Box<[u8]>>>,
+}
+
+/// Why something cannot name an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntityIdError {
+    /// It is empty.
+    #[error("an entity's id is empty; give it at least one byte")]
+    Empty,
+    /// It is longer than ids may be.
+    #[error("an entity's id takes {len} bytes, and {} are allowed; name it by a hash of that", EntityId::MAX)]
+    TooLong {
+        /// How many bytes it has.
+        len: usize,
+    },
+}
+
+impl EntityId {
+    /// How many bytes an id may have.
+    pub const MAX: usize = 255;
+
+    /// The id of these bytes.
+    #[inline]
+    pub fn new(bytes: &[u8]) -> Result<Self, EntityIdError> {
+        match bytes.len() {
+            0 => Err(EntityIdError::Empty),
+            1..=INLINE => Ok(Self { words: words(bytes, bytes.len()), long: None }),
+            len @ ..=Self::MAX => {
+                Ok(Self { words: words(&bytes[..INLINE], len), long: Some(Arc::new(bytes.into())) })
+            }
+            len => Err(EntityIdError::TooLong { len }),
+        }
+    }
+
+    /// How many bytes it has.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        (self.words[2] >> 56) as usize
+    }
+
+    /// Gives `look` its bytes.
+    #[inline]
+    pub fn with_bytes<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
+        if let Some(long) = &self.long {
+            return look(long);
+        }
+        let mut bytes = [0; 24];
+        for (at, word) in bytes.chunks_exact_mut(8).zip(&self.words) {
+            at.copy_from_slice(&word.to_le_bytes());
+        }
+        look(&bytes[..self.len().min(INLINE)])
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> Cow<'_, [u8]> {
+        match &self.long {
+            Some(long) => Cow::Borrowed(long),
+            None => Cow::Owned(self.with_bytes(<[u8]>::to_vec)),
+        }
+    }
+
+    /// Three words that depend on every byte of a short id and on the first 23 of a long one, and its length: for hashing within a process.
+    #[inline]
+    pub(crate) fn words(&self) -> [u64; 3] {
+        self.words
+    }
+
+    /// All bytes of an id that is not in its words alone.
+    #[inline]
+    pub(crate) fn long(&self) -> Option<&[u8]> {
+        self.long.as_deref().map(|long| &**long)
+    }
+}
+
+/// The id of nobody, which stands where one was taken out.
+impl Default for EntityId {
+    fn default() -> Self {
+        Self { words: [0; 3], long: None }
+    }
+}
+
+#[inline]
+fn words(bytes: &[u8], len: usize) -> [u64; 3] {
+    let mut padded = [0; 24];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    #[expect(clippy::cast_possible_truncation, reason = "it is at most 255")]
+    {
+        padded[INLINE] = len as u8;
+    }
+    let mut words = [0; 3];
+    for (word, bytes) in words.iter_mut().zip(padded.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+impl Hash for EntityId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.words.hash(state);
+        if let Some(long) = &self.long {
+            state.write(&long[INLINE..]);
+        }
+    }
+}
+
+impl PartialOrd for EntityId {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By their bytes.
+impl Ord for EntityId {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.with_bytes(|own| other.with_bytes(|others| own.cmp(others)))
+    }
+}
+
+/// As text if it is printable text, as a UUID if it is 16 other bytes, else in hexadecimal digits.
+impl fmt::Display for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with_bytes(|bytes| match std::str::from_utf8(bytes) {
+            Ok(text) if !text.contains(char::is_control) => f.write_str(text),
+            _ => {
+                let is_uuid = bytes.len() == 16;
+                for (at, byte) in bytes.iter().enumerate() {
+                    if is_uuid && matches!(at, 4 | 6 | 8 | 10) {
+                        f.write_str("-")?;
+                    }
+                    write!(f, "{byte:02x}")?;
+                }
+                Ok(())
+            }
+        })
+    }
+}
+
+impl fmt::Debug for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EntityId({self})")
+    }
+}
+
+/// As bytes; where people read it, as text if it is text.
+impl Serialize for EntityId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let human = serializer.is_human_readable();
+        self.with_bytes(|bytes| match std::str::from_utf8(bytes) {
+            Ok(text) if human => serializer.serialize_str(text),
+            _ => serializer.serialize_bytes(bytes),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for EntityId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Bytes)
+        } else {
+            deserializer.deserialize_bytes(Bytes)
+        }
+    }
+}
+
+struct Bytes;
+
+impl<'de> Visitor<'de> for Bytes {
+    type Value = EntityId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1 to {} bytes that name an entity", EntityId::MAX)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<EntityId, E> {
+        self.visit_bytes(text.as_bytes())
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<EntityId, E> {
+        EntityId::new(bytes).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<EntityId, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = seq.next_element()? {
+            bytes.push(byte);
+            if bytes.len() > EntityId::MAX {
+                break;
+            }
+        }
+        self.visit_bytes(&bytes)
+    }
+}
+
+/// What can name an entity: text, 16 bytes (a UUID's), and numbers, which name it by their decimal digits, so that `7` and `"7"` are one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot name an entity",
+    note = "text (`&str`, `String`), `[u8; 16]` (as of `uuid.into_bytes()`), `u64`, `u32` and `EntityId` can",
+    note = "other bytes can by `EntityId::new(&bytes)?`"
+)]
+pub trait IntoEntityId {
+    /// The id, or why it is none.
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError>;
+}
+
+impl IntoEntityId for &str {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        EntityId::new(self.as_bytes())
+    }
+}
+
+impl IntoEntityId for String {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        EntityId::new(self.as_bytes())
+    }
+}
+
+impl IntoEntityId for &String {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        EntityId::new(self.as_bytes())
+    }
+}
+
+impl IntoEntityId for [u8; 16] {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        EntityId::new(&self)
+    }
+}
+
+impl IntoEntityId for EntityId {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        Ok(self)
+    }
+}
+
+impl IntoEntityId for &EntityId {
+    #[inline]
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoEntityId for u64 {
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        // Twenty digits at the most.
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        let mut left = self;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (left % 10) as u8;
+            left /= 10;
+            if left == 0 {
+                return EntityId::new(&digits[at..]);
+            }
+        }
+    }
+}
+
+impl IntoEntityId for u32 {
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        u64::from(self).into_entity_id()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_four_words() {
+        assert_eq!(size_of::<EntityId>(), 32);
+        assert_eq!(size_of::<Option<EntityId>>(), 40);
+    }
+
+    #[test]
+    fn the_bytes_come_back_whatever_their_number() {
+        for len in [1, 7, 8, 15, 16, 22, 23, 24, 25, 100, 255] {
+            let bytes: Vec<u8> = (0..=255).take(len).collect();
+            let id = EntityId::new(&bytes).unwrap();
+            assert_eq!(&*id.as_bytes(), &bytes[..]);
+            assert_eq!(id.len(), len);
+            assert_eq!(id, id.clone());
+        }
+    }
+
+    #[test]
+    fn none_and_too_many_bytes_are_refused() {
+        assert_eq!(EntityId::new(b""), Err(EntityIdError::Empty));
+        assert_eq!(EntityId::new(&[1; 256]), Err(EntityIdError::TooLong { len: 256 }));
+    }
+
+    #[test]
+    fn ids_that_differ_in_any_byte_or_in_length_differ() {
+        for len in [1, 8, 23, 24, 40, 255] {
+            let id = EntityId::new(&vec![0; len]).unwrap();
+            for at in 0..len {
+                let mut bytes = vec![0; len];
+                bytes[at] = 1;
+                assert_ne!(id, EntityId::new(&bytes).unwrap());
+            }
+            assert_ne!(id, EntityId::new(&vec![0; if len == 255 { 254 } else { len + 1 }]).unwrap());
+        }
+    }
+
+    #[test]
+    fn text_is_shown_as_text_16_bytes_as_a_uuid_others_in_hexadecimal() {
+        assert_eq!("zürich".into_entity_id().unwrap().to_string(), "zürich");
+        assert_eq!([0xab; 16].into_entity_id().unwrap().to_string(), "abababab-abab-abab-abab-abababababab");
+        assert_eq!(EntityId::new(&[0xff, 1]).unwrap().to_string(), "ff01");
+    }
+
+    #[test]
+    fn a_number_names_what_its_digits_name() {
+        for number in [0, 7, 10, 12_345, u64::MAX] {
+            assert_eq!(number.into_entity_id(), number.to_string().into_entity_id());
+        }
+        assert_eq!(7_u32.into_entity_id(), "7".into_entity_id());
+    }
+}
