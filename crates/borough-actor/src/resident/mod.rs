@@ -19,7 +19,8 @@ mod recipient;
 mod station;
 mod turn;
 
-use std::sync::Arc;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 pub(crate) use self::annex::Annex;
@@ -74,9 +75,12 @@ pub fn time_left(system: SystemRef<'_>, ask: AskId) -> Option<Duration> {
     ask.deadline_abroad().map(|deadline| system.0.asks.until(deadline))
 }
 
-/// A number that depends on every byte of the id, and on chance that this process drew as it began: who chooses ids cannot choose it.
+/// A number that depends on every byte of the id and on its type's, and on chance that this process drew as it began: who chooses ids
+/// cannot choose it.
 #[inline]
-pub fn hash(seed: u64, id: &EntityId) -> u64 {
+pub fn hash(kind: u64, id: &EntityId) -> u64 {
+    static CHANCE: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("entities"));
+    let seed = kind ^ *CHANCE;
     let [a, b, c] = id.words();
     let mut hash = fold(a ^ seed, b ^ 0x9E37_79B9_7F4A_7C15);
     hash = fold(hash ^ c, seed ^ 0xD6E8_FEB8_6659_FD93);

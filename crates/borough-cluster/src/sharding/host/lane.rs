@@ -1,0 +1,251 @@
+//! The sending half of a lane.
+
+use std::fmt;
+use std::future::Future;
+use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use borough_actor::remote::{Carrier, Message};
+use borough_actor::resident::{Asked, Mailbox, Queued, Refusal, Ticket, WhenFull};
+use borough_actor::{Tell, TellError, TryTellError};
+use tokio::sync::oneshot;
+
+use super::crowd::Crowd;
+use super::inlet::LaneInlet;
+use super::order::{LaneStats, Order};
+use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
+
+/// How many messages wait in a lane's mailbox; few, so that they stay in cache.
+const CAPACITY: NonZeroU32 = NonZeroU32::new(2048).unwrap();
+
+/// Interrupts of a lane's mailbox.
+pub(super) const ORDERS: u8 = 1;
+pub(super) const READY: u8 = 1 << 1;
+pub(super) const END: u8 = 1 << 2;
+
+/// The way to the entities of some shards of one type. Cheap to clone.
+pub(crate) struct Lane<M>(pub(super) Arc<Shared<M>>);
+
+/// What the two halves of a lane share.
+pub(super) struct Shared<M> {
+    pub(super) mailbox: Mailbox<Item<M>>,
+    pub(super) orders: Mutex<Vec<Order>>,
+    /// Entities that have as many messages waiting as they may.
+    pub(super) crowd: Crowd<M>,
+}
+
+impl<M> Shared<M> {
+    pub(super) fn new() -> Self {
+        let mailbox = Mailbox::new(CAPACITY, WhenFull::Wait);
+        Self { mailbox, orders: Mutex::default(), crowd: Crowd::default() }
+    }
+}
+
+impl<M: Message> Lane<M> {
+    /// Sends a message to an entity; stands in line if there is no room in the lane, or the entity has as many waiting as it may.
+    #[inline]
+    pub(crate) fn send(&self, parcel: Parcel<M>, ask: Option<Asked>) -> Tell<M> {
+        let stowed = Stowed::new(parcel, ask.map(|ask| ask.id));
+        if self.0.crowd.is_crowded(stowed.shard, &stowed.id) {
+            return self.stand_in_line(stowed);
+        }
+        match self.0.mailbox.push(Item::Message(stowed)) {
+            Ok(()) => Tell::accepted(),
+            Err(refusal) => self.not_at_once(refusal),
+        }
+    }
+
+    /// Sends a message if there is room.
+    pub(crate) fn try_send(&self, parcel: Parcel<M>) -> Result<(), TryTellError<M>> {
+        if self.0.crowd.is_crowded(parcel.shard, &parcel.id) {
+            return Err(TryTellError::Full(parcel.message));
+        }
+        match self.0.mailbox.push(Item::Message(Stowed::new(parcel, None))) {
+            Ok(()) => Ok(()),
+            Err(Refusal::Closed(item)) => Err(give_back(item).map_or_else(lost, TryTellError::Stopped)),
+            Err(refusal) => Err(give_back(item_of(refusal)).map_or_else(lost, TryTellError::Full)),
+        }
+    }
+
+    /// Gives an order; it is never refused.
+    pub(crate) fn order(&self, order: Order) {
+        self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
+        self.0.mailbox.interrupt(ORDERS);
+    }
+
+    /// Puts a barrier in line, behind everything sent before.
+    pub(crate) async fn barrier(&self, barrier: Barrier) {
+        let item = Item::Rare(Box::new(Rare::Barrier(barrier)));
+        let line = Line { lane: self.0.clone(), place: Place::Outside(Some(item)) };
+        // Refused only if the lane is gone, and then nobody waits for it.
+        let _ = line.await;
+    }
+
+    /// A way in for what comes from one other node.
+    pub(crate) fn inlet(&self, carrier: Arc<dyn Carrier>) -> LaneInlet<M> {
+        LaneInlet::new(self.0.clone(), carrier)
+    }
+
+    /// What lives in the lane; nothing, if it is gone.
+    pub(crate) async fn stats(&self) -> LaneStats {
+        let (say, said) = oneshot::channel();
+        self.order(Order::Stats(say));
+        said.await.unwrap_or_default()
+    }
+
+    #[cold]
+    fn not_at_once(&self, refusal: Refusal<Item<M>>) -> Tell<M> {
+        match refusal {
+            Refusal::Closed(item) => match give_back(item) {
+                Some(message) => Tell::refused(TellError::Stopped(message)),
+                None => Tell::accepted(),
+            },
+            refusal => self.wait(item_of(refusal)),
+        }
+    }
+
+    #[cold]
+    fn stand_in_line(&self, stowed: Stowed<M>) -> Tell<M> {
+        self.wait(Item::Message(stowed))
+    }
+
+    fn wait(&self, item: Item<M>) -> Tell<M> {
+        Tell::waiting(Box::pin(Line { lane: self.0.clone(), place: Place::Outside(Some(item)) }))
+    }
+}
+
+fn item_of<M>(refusal: Refusal<Item<M>>) -> Item<M> {
+    match refusal {
+        Refusal::Full(item)
+        | Refusal::Refused(item)
+        | Refusal::Closed(item)
+        | Refusal::Displaced(item)
+        | Refusal::Dropped(item) => item,
+    }
+}
+
+fn give_back<M>(item: Item<M>) -> Option<M> {
+    match item {
+        Item::Message(stowed) => Some(stowed.message),
+        Item::Rare(_) => None,
+    }
+}
+
+/// A message is given back as it was sent.
+fn lost<M>() -> TryTellError<M> {
+    unreachable!("only a message was sent")
+}
+
+/// A sender that stands in line for room.
+struct Line<M> {
+    lane: Arc<Shared<M>>,
+    place: Place<M>,
+}
+
+enum Place<M> {
+    /// Not polled yet.
+    Outside(Option<Item<M>>),
+    /// Waits until its entity has room.
+    InCrowd(u64),
+    /// Waits until the lane has.
+    InLine(Ticket),
+    Left,
+}
+
+impl<M> Line<M> {
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Item<M>>> {
+        loop {
+            match &mut self.place {
+                Place::Outside(item) => {
+                    let Some(item) = item.take() else { return Poll::Ready(Ok(())) };
+                    let item = match self.lane.crowd.join(item, cx.waker()) {
+                        Ok(ticket) => {
+                            self.place = Place::InCrowd(ticket);
+                            return Poll::Pending;
+                        }
+                        Err(item) => item,
+                    };
+                    match self.lane.mailbox.push_or_wait(item, cx.waker()) {
+                        Ok(Some(ticket)) => {
+                            self.place = Place::InLine(ticket);
+                            return Poll::Pending;
+                        }
+                        Ok(None) => {
+                            self.place = Place::Left;
+                            return Poll::Ready(Ok(()));
+                        }
+                        Err(refusal) => {
+                            self.place = Place::Left;
+                            return Poll::Ready(Err(item_of(refusal)));
+                        }
+                    }
+                }
+                Place::InCrowd(ticket) => match self.lane.crowd.poll(*ticket, cx.waker()) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(outcome) => {
+                        self.place = Place::Left;
+                        return Poll::Ready(outcome);
+                    }
+                },
+                Place::InLine(ticket) => {
+                    let polled = self.lane.mailbox.poll_waiting(*ticket, cx.waker());
+                    if polled.is_ready() {
+                        self.place = Place::Left;
+                    }
+                    return polled;
+                }
+                Place::Left => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+
+    /// Takes the item back; `None` if it was let in.
+    fn leave(&mut self) -> Option<Item<M>> {
+        match std::mem::replace(&mut self.place, Place::Left) {
+            Place::Outside(item) => item,
+            Place::InCrowd(ticket) => self.lane.crowd.withdraw(ticket),
+            Place::InLine(ticket) => self.lane.mailbox.withdraw(ticket),
+            Place::Left => None,
+        }
+    }
+}
+
+impl<M> Future for Line<M> {
+    type Output = Result<(), TellError<M>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.get_mut().poll_item(cx).map(|outcome| match outcome {
+            Ok(()) => Ok(()),
+            Err(item) => give_back(item).map_or(Ok(()), |message| Err(TellError::Stopped(message))),
+        })
+    }
+}
+
+impl<M: Send> Queued<M> for Line<M> {
+    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+        self.leave().is_some()
+    }
+}
+
+/// The item is boxed with its future, and never pinned itself.
+impl<M> Unpin for Line<M> {}
+
+impl<M> Drop for Line<M> {
+    fn drop(&mut self) {
+        drop(self.leave());
+    }
+}
+
+impl<M> Clone for Lane<M> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<M> fmt::Debug for Lane<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lane")
+    }
+}

@@ -1,0 +1,106 @@
+//! What a lane is told to do, and what it says.
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Epoch;
+use borough_protocol::sharding::region::Dropped;
+use tokio::sync::oneshot;
+
+use super::parcel::Barrier;
+
+/// An order to the lane of a shard; see the effects of the region. Orders are done in order, before messages that came after them.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Start {
+        shard: u32,
+        epoch: Epoch,
+    },
+    Freeze {
+        shard: u32,
+        epoch: Epoch,
+        to: Uid,
+        next: Epoch,
+    },
+    Transfer {
+        shard: u32,
+        epoch: Epoch,
+        to: Uid,
+        next: Epoch,
+    },
+    Resume {
+        shard: u32,
+        epoch: Epoch,
+    },
+    Run {
+        shard: u32,
+        epoch: Epoch,
+    },
+    Discard {
+        shard: u32,
+        epoch: Epoch,
+    },
+    Release {
+        shard: u32,
+        epoch: Epoch,
+        to: Uid,
+        next: Epoch,
+    },
+    Drop {
+        shard: u32,
+        epoch: Epoch,
+        why: Dropped,
+    },
+    Forget {
+        shard: u32,
+        epoch: Epoch,
+    },
+    /// The table is newer: what waits for that is looked at again.
+    Look,
+    /// This life of the node is over: everything goes, what waits is refused.
+    DropAll,
+    /// Says what lives here.
+    Stats(oneshot::Sender<LaneStats>),
+}
+
+impl Order {
+    /// Which shard it is about; `None` if it is about all of the lane.
+    pub(crate) fn shard(&self) -> Option<u32> {
+        match self {
+            Self::Start { shard, .. }
+            | Self::Freeze { shard, .. }
+            | Self::Transfer { shard, .. }
+            | Self::Resume { shard, .. }
+            | Self::Run { shard, .. }
+            | Self::Discard { shard, .. }
+            | Self::Release { shard, .. }
+            | Self::Drop { shard, .. }
+            | Self::Forget { shard, .. } => Some(*shard),
+            Self::Look | Self::DropAll | Self::Stats(_) => None,
+        }
+    }
+}
+
+/// What a lane has to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneReport {
+    /// The shard is frozen, and its transfer of that epoch is on its way.
+    Froze { shard: u32, epoch: Epoch },
+    /// The move of that epoch cannot be.
+    Impossible { shard: u32, epoch: Epoch },
+    /// The whole transfer of that epoch was taken in.
+    Installed { shard: u32, epoch: Epoch },
+    /// Everything before the barrier is here: its origin is to be told.
+    Done(Barrier),
+    /// The barrier can go no further. `hop` is the next one, if that is lost.
+    Broken { barrier: Barrier, hop: Option<Uid> },
+}
+
+/// What lives in a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LaneStats {
+    /// Each shard that runs here or is frozen: its number, since which epoch, and how many entities it has.
+    pub(crate) shards: Vec<(u32, Epoch, usize)>,
+    /// Entities that have messages waiting, those with the most first, and how many those are.
+    pub(crate) busiest: Vec<(String, usize)>,
+    /// Turns so far that held up the lane for more than 10 ms.
+    pub(crate) long_turns: u64,
+}

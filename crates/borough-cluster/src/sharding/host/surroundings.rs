@@ -1,0 +1,79 @@
+//! What lanes need of the node around them.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Waker;
+
+use borough_actor::remote::Carrier;
+use borough_actor::resident::{AskId, House};
+use borough_actor::{EntityId, Fault, SystemHandle};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Epoch;
+use borough_protocol::version::Version;
+
+use super::order::LaneReport;
+use super::parcel::Barrier;
+
+/// Something that comes when the store is fenced.
+pub(crate) type Fencing = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+
+/// What lanes need of the node around them. Nothing here waits.
+pub(crate) trait Surroundings<M>: House<M> {
+    /// The system that entities belong to.
+    fn system(&self) -> &SystemHandle;
+
+    /// The number by which ids of this type are [hashed](borough_actor::resident::hash).
+    fn seed(&self) -> u64;
+
+    /// How many shards the type has.
+    fn shards(&self) -> u32;
+
+    /// Whether turns may run now: the lease.
+    fn may_run(&self) -> bool;
+
+    /// Wakes the task when they may again.
+    fn resumed(&self, waker: &Waker);
+
+    /// The highest epoch of that shard that this node's table knows to be handed out.
+    fn issued(&self, shard: u32) -> Epoch;
+
+    /// The version of this node's table.
+    fn version(&self) -> Version;
+
+    /// Whether that node is a member by it.
+    fn is_member(&self, uid: Uid) -> bool;
+
+    /// The lane has something to say.
+    fn report(&self, report: LaneReport);
+
+    /// Sends something on, in order with everything else for that node; encoded at once, and never waits.
+    fn forward(&self, to: Uid, shard: u32, tag: Epoch, what: Forwarded<M>);
+
+    /// Sends a shard that moves, in order with everything else for that node.
+    fn transfer(&self, to: Uid, shard: u32, epoch: Epoch, parts: Vec<Vec<u8>>);
+
+    /// The way to that node; `None` if it is no member.
+    fn carrier(&self, to: Uid) -> Option<Arc<dyn Carrier>>;
+
+    /// Refuses a message that nobody here will handle, so that whoever asked learns it, and counts it.
+    fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>);
+
+    /// Begins to fence the store before the first turn of a shard; `None` if there is nothing to fence.
+    fn fence(&self, shard: u32, epoch: Epoch) -> Option<Fencing>;
+}
+
+/// What is sent on to the node that has the shard now.
+pub(crate) enum Forwarded<M> {
+    /// A message.
+    Message {
+        /// To whom.
+        id: EntityId,
+        /// What.
+        message: M,
+        /// The ask that it is.
+        ask: Option<AskId>,
+    },
+    /// A barrier; its tag and shard are those it is forwarded by.
+    Barrier(Barrier),
+}
