@@ -205,6 +205,49 @@ impl<M> Tell<M> {
     }
 }
 
+impl<M: Send + 'static> Tell<M> {
+    /// The same, with `map` made of a message that is given back.
+    pub fn map<N: Send + 'static>(self, map: fn(M) -> N) -> Tell<N> {
+        match self.0 {
+            State::Accepted => Tell::accepted(),
+            State::Refused(Some(why)) => Tell::refused(why.map(map)),
+            State::Refused(None) => Tell(State::Refused(None)),
+            State::Waiting(line) => Tell::waiting(Box::pin(Mapped { line, map })),
+        }
+    }
+}
+
+impl<M> TellError<M> {
+    fn map<N>(self, map: fn(M) -> N) -> TellError<N> {
+        match self {
+            Self::Stopped(message) => TellError::Stopped(map(message)),
+            Self::Full(message) => TellError::Full(map(message)),
+            Self::NodeLost(message) => TellError::NodeLost(map(message)),
+            Self::Unsendable(message, why) => TellError::Unsendable(map(message), why),
+        }
+    }
+}
+
+struct Mapped<M, N> {
+    line: Waiting<M>,
+    map: fn(M) -> N,
+}
+
+impl<M: 'static, N> Queued<N> for Mapped<M, N> {
+    fn withdraw(self: Pin<Box<Self>>) -> bool {
+        Pin::into_inner(self).line.withdraw()
+    }
+}
+
+impl<M, N> Future for Mapped<M, N> {
+    type Output = Result<(), TellError<N>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        this.line.as_mut().poll(cx).map_err(|error| error.map(this.map))
+    }
+}
+
 impl<M> Future for Tell<M> {
     type Output = Result<(), TellError<M>>;
 

@@ -18,9 +18,12 @@ mod topology;
 mod transport;
 
 pub use borough_actor::remote::{ExposeError, Message};
+pub use borough_actor::{EntityId, EntityIdError, IntoEntityId};
 pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 pub use borough_protocol::node::GaveUp;
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
+pub use borough_protocol::sharding::region::{Dropped, Event as ShardEvent};
+pub use borough_protocol::sharding::{Allocation, Epoch, KindId, ShardId};
 pub use borough_protocol::table::Cluster as ClusterId;
 pub use borough_protocol::version::{Term, Version};
 pub use borough_protocol::voters::Voters;
@@ -31,12 +34,16 @@ pub use borough_wire::limits::{LimitError, Limits};
 pub use self::control::ControlCounts;
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
-pub use self::myself::Myself;
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
     Lookup, NamedError, Node, NodeBuilder, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
+pub use self::sharding::{
+    Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, EntityMessage, EntityRef, Envelope,
+    ExplainError, Explanation, Extractor, Fence, Fenced, KindStats, Mail, NodeStats, Passivation, Policy,
+    ProxyBuilder, Region, RegionError, ShardBuilder, ShardError, ShardStats,
+};
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsError};
 

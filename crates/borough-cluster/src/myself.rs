@@ -6,28 +6,28 @@ use borough_protocol::incarnation::{Incarnation, Uid};
 
 /// Who this node is now. A node that its cluster gave up comes back under another uid; every clone sees that.
 #[derive(Clone, Debug)]
-pub struct Myself {
+pub(crate) struct Myself {
     now: Arc<RwLock<Incarnation>>,
 }
 
 impl Myself {
     /// A first life.
-    pub fn new(incarnation: Incarnation) -> Self {
+    pub(crate) fn new(incarnation: Incarnation) -> Self {
         Self { now: Arc::new(RwLock::new(incarnation)) }
     }
 
     /// The present life.
-    pub fn incarnation(&self) -> Incarnation {
+    pub(crate) fn incarnation(&self) -> Incarnation {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The uid of the present life.
-    pub fn uid(&self) -> Uid {
+    pub(crate) fn uid(&self) -> Uid {
         self.now.read().unwrap_or_else(PoisonError::into_inner).uid
     }
 
     /// Another life begins.
-    pub fn begin(&self, uid: Uid) {
+    pub(crate) fn begin(&self, uid: Uid) {
         self.now.write().unwrap_or_else(PoisonError::into_inner).uid = uid;
     }
 }

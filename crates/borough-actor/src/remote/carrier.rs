@@ -1,5 +1,6 @@
 //! What this crate needs of the network: a way to each other node, and a home that knows them all.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -76,6 +77,9 @@ pub trait Home: Send + Sync {
 
     /// Which life of this node it is.
     fn uid(&self) -> u64;
+
+    /// Itself, for those who know what it is.
+    fn as_any(&self) -> &dyn Any;
 
     /// The way to that life of the node that listens there. One that is lost already is given too; it refuses everything.
     fn carrier_to(self: Arc<Self>, uid: u64, address: &str) -> Arc<dyn Carrier>;

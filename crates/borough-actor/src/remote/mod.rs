@@ -29,7 +29,7 @@ pub use self::inlet::{Arrived, Inlet};
 pub use self::message::Message;
 pub(crate) use self::packet::Packet;
 pub use self::packet::{RUN_BYTES, RUN_MESSAGES};
-pub use self::passage::within;
+pub use self::passage::{current as current_passage, within};
 pub use self::sending::Outgoing;
 use crate::ask::AskId;
 pub use crate::ask::Lost;

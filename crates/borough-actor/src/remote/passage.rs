@@ -48,7 +48,7 @@ pub fn within<R>(carrier: &Arc<dyn Carrier>, act: impl FnOnce() -> R) -> R {
 }
 
 /// Gives `look` the carrier of the passage this thread is in; `None` if it is in none.
-pub(crate) fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
+pub fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
     if !OPEN.get() {
         return None;
     }

@@ -57,6 +57,17 @@ impl Outgoing<'_> {
         }
     }
 
+    /// Encodes a message that will go by this way, behind others: it has travelled. One that cannot be encoded is given back.
+    pub fn encode<M: Message>(self, message: M) -> Result<(Head, Vec<u8>), M> {
+        match self.pass(&message, None, |head, body| Ok((head, std::mem::take(body)))) {
+            Ok((encoded, _)) => {
+                travelled(message);
+                Ok(encoded)
+            }
+            Err(_) => Err(message),
+        }
+    }
+
     /// Encodes the message and gives it to `put`. If that is well the message has travelled: a reply in it is answered by
     /// whoever decodes it.
     ///

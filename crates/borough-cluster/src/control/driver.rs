@@ -28,13 +28,8 @@ pub(crate) trait Perform<M: Machine> {
     /// How the machine's life ended.
     type Outcome;
 
-    /// Performs one effect; it must not wait. What it leads to at once goes back into the machine through `then`.
-    fn perform(
-        &mut self,
-        machine: &M,
-        effect: M::Effect,
-        then: &mut Vec<M::Input>,
-    ) -> ControlFlow<Self::Outcome>;
+    /// Performs one effect; it must not wait.
+    fn perform(&mut self, machine: &M, effect: M::Effect) -> ControlFlow<Self::Outcome>;
 
     /// A round of inputs is handled and its effects are performed: what was gathered goes out.
     fn flush(&mut self, machine: &M, now: Timestamp);
@@ -45,8 +40,6 @@ pub(crate) struct Driver<M: Machine, P> {
     pub(crate) machine: M,
     pub(crate) performer: P,
     pub(crate) clock: Clock,
-    /// What its effects led to at once.
-    pub(crate) then: Vec<M::Input>,
     /// What the machine is told when its deadline has come.
     pub(crate) deadline: fn() -> M::Input,
 }
@@ -126,19 +119,11 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
         self.settle(effects)
     }
 
-    /// Performs the effects, and those of what they lead to.
+    /// Performs the effects.
     fn settle(&mut self, effects: &mut Effects<M::Effect>) -> ControlFlow<P::Outcome> {
-        loop {
-            for effect in effects.drain() {
-                self.performer.perform(&self.machine, effect, &mut self.then)?;
-            }
-            if self.then.is_empty() {
-                return ControlFlow::Continue(());
-            }
-            let now = self.clock.now();
-            for input in self.then.drain(..) {
-                self.machine.handle(now, input, effects);
-            }
+        for effect in effects.drain() {
+            self.performer.perform(&self.machine, effect)?;
         }
+        ControlFlow::Continue(())
     }
 }

@@ -4,29 +4,29 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use borough_protocol::incarnation::Uid;
-use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer};
+use borough_protocol::node::{Effect, End, Event, Node, Peer};
+use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
-use tokio::sync::mpsc;
 
-use super::driver::{Heard, Perform};
+use super::driver::Perform;
 use super::peers::Peers;
 use super::words;
 use crate::link::Hub;
+use crate::sharding::Sharding;
 use crate::topology::{Publisher, Standing};
 
 /// The hands of one life.
 pub(super) struct Hands<'a> {
     pub(super) peers: Peers,
     pub(super) hub: Arc<Hub>,
+    pub(super) sharding: Arc<Sharding>,
     pub(super) publisher: &'a mut Publisher,
-    /// Where it hears itself, later.
-    pub(super) heard: mpsc::Sender<Heard<Input>>,
 }
 
 impl Perform<Node> for Hands<'_> {
     type Outcome = End;
 
-    fn perform(&mut self, machine: &Node, effect: Effect, _then: &mut Vec<Input>) -> ControlFlow<End> {
+    fn perform(&mut self, machine: &Node, effect: Effect) -> ControlFlow<End> {
         match effect {
             // There is no store yet; settings that need one are refused.
             Effect::Send { to: Peer::Node(Uid::STORE), .. } => {}
@@ -46,6 +46,15 @@ impl Perform<Node> for Hands<'_> {
     }
 
     fn flush(&mut self, machine: &Node, _now: Timestamp) {
+        self.sharding.lease.renew(machine.runs_until());
+        self.sharding.show(|sight| {
+            let known = sight.table.as_ref().map(|table| table.version());
+            let is_new = machine.table().map(Table::version) != known;
+            if is_new {
+                sight.table = machine.table().cloned().map(Arc::new);
+            }
+            is_new
+        });
         self.publisher.refresh(machine);
     }
 }
@@ -68,13 +77,7 @@ impl Hands<'_> {
             }
             Event::Drain => {
                 self.publisher.stand(Standing::Leaving);
-                // Nothing lives here that could move; but what was accepted for others is to reach them.
-                let (hub, heard) = (self.hub.clone(), self.heard.clone());
-                tokio::spawn(async move {
-                    hub.settle().await;
-                    let input = Input::Command(Command::Drained);
-                    let _ = heard.send(Heard::new(input)).await;
-                });
+                self.sharding.show(|sight| !std::mem::replace(&mut sight.drains, true));
             }
             Event::Closing => self.publisher.stand(Standing::Closing),
             Event::Removed(uid, why) => {

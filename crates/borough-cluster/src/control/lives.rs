@@ -14,6 +14,7 @@ use borough_protocol::Effects;
 use borough_protocol::incarnation::{Address, Facts};
 use borough_protocol::node::{Command, End, Input, Node, Start};
 use borough_protocol::settings::Checked;
+use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -26,6 +27,7 @@ use super::peers::Peers;
 use crate::discovery::Discovery;
 use crate::link::Hub;
 use crate::myself::Myself;
+use crate::sharding::{Sharding, Sight};
 use crate::topology::{Publisher, Standing, TopologySnapshot};
 
 /// How many members of its last life a node looks for besides the seeds.
@@ -52,6 +54,7 @@ pub(super) struct Lives {
     pub(super) myself: Myself,
     pub(super) means: Means,
     pub(super) hub: Arc<Hub>,
+    pub(super) sharding: Arc<Sharding>,
     pub(super) guests: Arc<Guests>,
     pub(super) publisher: Publisher,
     /// What the process around wants.
@@ -122,6 +125,10 @@ impl Lives {
     /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
     async fn live(&mut self, seeds: Vec<Address>) -> Option<(End, Arc<TopologySnapshot>)> {
         let me = self.myself.incarnation();
+        self.sharding.show(|sight| {
+            *sight = Sight { life: me.uid, table: None, drains: false };
+            true
+        });
         tracing::info!(life = %me, ?seeds, "a life begins");
         let (clock, chance) = (&self.means.clock, &self.means.chance);
         let start = Start {
@@ -137,19 +144,17 @@ impl Lives {
         let performer = Hands {
             peers: Peers::new(self.means.clone()),
             hub: self.hub.clone(),
+            sharding: self.sharding.clone(),
             publisher: &mut self.publisher,
-            heard: self.means.heard.clone(),
         };
-        let mut driver = Driver {
-            machine,
-            performer,
-            clock: clock.clone(),
-            then: Vec::new(),
-            deadline: || Input::Deadline,
-        };
+        let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
         let inputs = Inputs { commands: &mut self.commands, heard: &mut self.words };
-        let end = driver.run(effects, inputs).await?;
+        let end = driver.run(effects, inputs).await;
         drop(driver);
+        // Whatever lived here ends with this life.
+        self.sharding.lease.renew(Timestamp::ZERO);
+        self.sharding.show(|sight| sight.table.take().is_some());
+        let end = end?;
         Some((end, self.publisher.current()))
     }
 

@@ -33,6 +33,7 @@ use crate::link::{Hub, Members};
 use crate::myself::Myself;
 use crate::node::StartError;
 use crate::security::check_advertised;
+use crate::sharding::Sharding;
 use crate::topology::{Publisher, Topology};
 use crate::transport::{Listener, Transport};
 
@@ -86,6 +87,7 @@ pub(crate) struct Control {
     pub(crate) node_id: NodeId,
     pub(crate) door: Arc<Door>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) sharding: Arc<Sharding>,
     pub(crate) counters: Arc<Counters>,
     stop: watch::Sender<bool>,
     /// Closed once everything has ended.
@@ -127,9 +129,22 @@ impl Control {
         };
         let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
         let parts = started.await.map_err(|_| gone())??;
-        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, counters } = parts;
+        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, sharding, counters } = parts;
         let thread = Mutex::new(thread);
-        Ok(Self { commands, is_leaving, topology, myself, node_id, door, hub, counters, stop, ended, thread })
+        Ok(Self {
+            commands,
+            is_leaving,
+            topology,
+            myself,
+            node_id,
+            door,
+            hub,
+            sharding,
+            counters,
+            stop,
+            ended,
+            thread,
+        })
     }
 
     /// Has it end at once, without leaving.
@@ -173,6 +188,7 @@ struct Parts {
     node_id: NodeId,
     door: Arc<Door>,
     hub: Arc<Hub>,
+    sharding: Arc<Sharding>,
     counters: Arc<Counters>,
 }
 
@@ -201,12 +217,15 @@ async fn run(
     let publisher = Publisher::new(node_id.clone(), myself.incarnation());
     let topology = publisher.topology(setup.runtime.clone());
     let members = members_by(topology.clone());
+    let runtime = setup.runtime.clone();
     let hub =
         Hub::new(setup.system, myself.clone(), setup.runtime, door.clone(), limits, setup.codec, members);
     let guests = Arc::new(Guests::default());
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
+    let sharding =
+        Sharding::start(hub.clone(), setup.clock.clone(), runtime, myself.uid(), send_command.clone());
     let is_leaving = Arc::new(AtomicBool::new(false));
     let parts = Parts {
         commands: send_command,
@@ -216,6 +235,7 @@ async fn run(
         node_id: node_id.clone(),
         door: door.clone(),
         hub: hub.clone(),
+        sharding: sharding.clone(),
         counters: counters.clone(),
     };
     let gate = Gate {
@@ -243,6 +263,7 @@ async fn run(
             heard,
         },
         hub: hub.clone(),
+        sharding: sharding.clone(),
         guests: guests.clone(),
         publisher,
         commands,
@@ -251,7 +272,7 @@ async fn run(
     };
     let open = open_house(door, listener, gate, hub.clone());
     let listening = tokio::spawn(open).abort_handle();
-    let closing = Closing { listening, hub, guests };
+    let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
     tokio::select! {
         biased;
@@ -288,12 +309,14 @@ async fn bind(setup: &Setup) -> Result<(Address, Box<dyn Listener>), StartError>
 struct Closing {
     listening: AbortHandle,
     hub: Arc<Hub>,
+    sharding: Arc<Sharding>,
     guests: Arc<Guests>,
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
         self.listening.abort();
+        self.sharding.end();
         self.hub.end();
         self.guests.send_away();
     }

@@ -1,11 +1,12 @@
 //! What the links of a node share: who is linked, whose lanes come in, who is gone.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use borough_actor::remote::{Carrier, Exports, Home, Message, actor_at};
+use borough_actor::remote::{Carrier, Exports, Home, Inlet, Message, actor_at};
 use borough_actor::{ActorRef, LookupError, SystemHandle};
 use borough_protocol::incarnation::{Address, Incarnation, Uid};
 use borough_wire::codec::CodecId;
@@ -18,6 +19,7 @@ use super::session::Session;
 use super::{Dialler, inbound};
 use crate::door::{Admission, Connection, Guest, Lane, NotAdmitted};
 use crate::myself::Myself;
+use crate::sharding::Sharding;
 
 /// How many removed lives are remembered; older ones are refused by their own cluster's door.
 const REMOVED_KEPT: usize = 4096;
@@ -42,6 +44,7 @@ pub(crate) struct Hub {
     codec: CodecId,
     members: Members,
     last_ticket: AtomicU64,
+    sharding: OnceLock<Weak<Sharding>>,
     state: Mutex<State>,
 }
 
@@ -82,8 +85,28 @@ impl Hub {
             codec,
             members,
             last_ticket: AtomicU64::new(0),
+            sharding: OnceLock::new(),
             state: Mutex::default(),
         })
+    }
+
+    /// From now on types of entities take what peers send to them.
+    pub(crate) fn take_sharding(&self, sharding: Weak<Sharding>) {
+        let _ = self.sharding.set(sharding);
+    }
+
+    /// The types of entities of this node.
+    pub(crate) fn sharding(&self) -> Option<Arc<Sharding>> {
+        self.sharding.get()?.upgrade()
+    }
+
+    pub(super) fn inlet_of_kind(&self, target: u64, from: Arc<dyn Carrier>) -> Option<Box<dyn Inlet>> {
+        self.sharding()?.inlet(target, from)
+    }
+
+    /// The system whose actors are linked.
+    pub(crate) fn system_handle(&self) -> &SystemHandle {
+        &self.system
     }
 
     pub(super) fn is_member(&self, uid: Uid) -> bool {
@@ -321,6 +344,10 @@ impl Home for Hub {
 
     fn uid(&self) -> u64 {
         self.myself.uid().get()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn carrier_to(self: Arc<Self>, uid: u64, address: &str) -> Arc<dyn Carrier> {

@@ -9,6 +9,7 @@ use borough_actor::ActorId;
 use borough_actor::remote::Inlet;
 
 use super::peer::Link;
+use crate::sharding::is_kind;
 
 /// How much may wait here for actors that are full, before reading stops.
 const HELD_BYTES: usize = 1024 * 1024;
@@ -33,7 +34,8 @@ pub(super) struct Inlets {
 
 struct Entry {
     target: u64,
-    actor: ActorId,
+    /// `None` for a type of entities.
+    actor: Option<ActorId>,
     inlet: Box<dyn Inlet>,
     touched: bool,
     /// What was taken since the inlet was last empty, or what is left of it by estimate.
@@ -71,8 +73,12 @@ impl Inlets {
     }
 
     fn open(&mut self, target: u64, link: &Link) -> Option<usize> {
-        let export = link.exports().find(target)?;
-        let (actor, inlet) = (export.id(), export.inlet());
+        let (actor, inlet) = if is_kind(target) {
+            (None, link.inlet_of_kind(target)?)
+        } else {
+            let export = link.exports().find(target)?;
+            (Some(export.id()), export.inlet())
+        };
         if self.places.len() >= INLETS_KEPT {
             self.prune();
         }
@@ -135,8 +141,9 @@ impl Inlets {
     /// Where something waits now for that actor.
     pub(super) fn waiting_for(&self, actor: Option<ActorId>) -> Waiting {
         let all = self.blocked.iter().chain(&self.touched).copied();
-        let its =
-            all.filter(|place| self.list[*place].as_ref().is_some_and(|entry| Some(entry.actor) == actor));
+        let its = all.filter(|place| {
+            self.list[*place].as_ref().is_some_and(|entry| actor.is_some() && entry.actor == actor)
+        });
         Waiting { places: its.map(|place| (place, self.emptied)).collect() }
     }
 

@@ -29,6 +29,7 @@ use borough_protocol::incarnation::Incarnation;
 
 pub(crate) use self::hub::{Hub, Members};
 pub(crate) use self::outbound::NoWay;
+pub(crate) use self::peer::{Link, next_number};
 use crate::door::{Connection, Lane};
 
 /// Makes connections to peers.

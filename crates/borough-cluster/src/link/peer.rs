@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use borough_actor::remote::{
-    self, Carrier, Exports, Head, Home, Interruption, Lost, Sending, Unsent, WatchAway,
+    self, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Sending, Unsent, WatchAway,
 };
 use borough_actor::{ActorId, DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
@@ -78,13 +78,18 @@ struct Ours {
     watcher: WatchAway,
 }
 
+/// A number that no other carrier of this process has.
+pub(crate) fn next_number() -> u32 {
+    /// Carriers and ask tables are told apart by numbers; these count from the other end.
+    static LAST: AtomicU32 = AtomicU32::new(u32::MAX);
+    LAST.fetch_sub(1, Ordering::Relaxed)
+}
+
 impl Link {
     pub(super) fn new(hub: &Arc<Hub>, peer: Incarnation, limits: &Limits, codec: CodecId) -> Arc<Self> {
-        /// Carriers and ask tables are told apart by numbers; these count from the other end.
-        static LAST: AtomicU32 = AtomicU32::new(u32::MAX);
         let outbound = |lane| Arc::new(Outbound::new(lane, limits.queue_messages, limits.queue_bytes));
         Arc::new_cyclic(|me| Self {
-            number: LAST.fetch_sub(1, Ordering::Relaxed),
+            number: next_number(),
             peer,
             hub: hub.clone(),
             home: hub.clone(),
@@ -113,6 +118,12 @@ impl Link {
 
     pub(super) fn exports(&self) -> &Arc<Exports> {
         &self.hub.exports
+    }
+
+    /// The way in for what this peer sends to a type of entities.
+    pub(super) fn inlet_of_kind(&self, target: u64) -> Option<Box<dyn Inlet>> {
+        let me: Arc<dyn Carrier> = self.me.upgrade()?;
+        self.hub.inlet_of_kind(target, me)
     }
 
     fn sizes(&self) -> Sizes {

@@ -8,7 +8,6 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use borough_actor::DeadLetterReason;
 use borough_actor::remote::{self, Arrived, Carrier, Interruption, Lost, RUN_BYTES, RUN_MESSAGES};
@@ -214,10 +213,9 @@ impl Desk {
     #[inline]
     fn act(&mut self, frame: Frame<'_>) -> Result<(), Broken> {
         match frame {
-            Frame::Tell { target, codec, body, .. } => self.deliver(target, None, codec, None, body),
+            Frame::Tell { target, codec, body, .. } => self.deliver(target, None, codec, body),
             Frame::Ask { target, ask, codec, deadline, body, .. } => {
-                let left = deadline.map_or(Duration::MAX, |ms| Duration::from_millis(ms.into()));
-                self.deliver(target, Some(ask), codec, Some(left), body);
+                self.deliver(target, Some((ask, deadline)), codec, body);
             }
             Frame::Answer { ask, codec, body } => remote::answer(self.link.system(), ask, codec, body),
             Frame::Lost { ask, why } => remote::lose(self.link.system(), ask, codes::lost(why)),
@@ -263,19 +261,12 @@ impl Desk {
         }
     }
 
-    fn deliver(
-        &mut self,
-        target: u64,
-        ask: Option<u64>,
-        codec: CodecId,
-        left: Option<Duration>,
-        body: &[u8],
-    ) {
+    fn deliver(&mut self, target: u64, ask: Option<(u64, Option<u32>)>, codec: CodecId, body: &[u8]) {
         let Some(inlet) = self.inlets.of(target, &self.link) else {
-            return self.nobody(target, ask);
+            return self.nobody(target, ask.map(|(ask, _)| ask));
         };
-        if inlet.take(Arrived { codec, left, body }).is_err()
-            && let Some(ask) = ask
+        if inlet.take(Arrived { codec, ask, body }).is_err()
+            && let Some((ask, _)) = ask
         {
             self.carrier.lose(ask, Lost::Discarded);
         }

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::control::{Control, Home, Setup};
 use crate::discovery::{Discovery, StaticSeeds, is_address};
 use crate::security::Security;
+use crate::sharding::{REGISTRAR, Registrar};
 use crate::transport::Transport;
 use crate::transport::memory::MemoryNetwork;
 use crate::transport::tcp::TcpTransport;
@@ -267,6 +268,7 @@ impl NodeBuilder {
         let control = Control::start(self.setup(system.handle())?, home).await?;
         let node = Node { system, shared: Arc::new(control) };
         node.prepare_shutdown();
+        node.answer_queries();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
         Ok(node)
     }
@@ -326,6 +328,16 @@ impl NodeBuilder {
 }
 
 impl Node {
+    /// Lets other nodes ask what lives here.
+    fn answer_queries(&self) {
+        let sharding = Arc::downgrade(self.sharding());
+        let registrar = move || Registrar { sharding: sharding.clone() };
+        let registrar = self.actor(registrar).name(REGISTRAR).spawn();
+        // Its name is the library's own, and the node has only begun.
+        let exposed = registrar.map(|registrar| self.expose(&registrar));
+        debug_assert!(matches!(exposed, Ok(Ok(()))));
+    }
+
     /// What the shutdown of the actors does for the cluster, and the other way round.
     fn prepare_shutdown(&self) {
         let control = self.shared.clone();

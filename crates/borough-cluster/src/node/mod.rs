@@ -18,6 +18,7 @@ pub use self::error::{DownError, LeaveError, NamedError, StartError};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
 use crate::control::{Control, ControlCounts};
 use crate::door::refusals::RefusalCounts;
+use crate::sharding::Sharding;
 use crate::topology::{Ended, Topology, TopologySnapshot};
 
 /// A system of actors that is a member of a cluster.
@@ -129,6 +130,10 @@ impl Node {
     /// Who was not let in so far, by reason.
     pub fn refusals(&self) -> RefusalCounts {
         self.shared.door.refusals()
+    }
+
+    pub(crate) fn sharding(&self) -> &Arc<Sharding> {
+        &self.shared.sharding
     }
 
     /// A handle to its actors that does not keep the node alive.

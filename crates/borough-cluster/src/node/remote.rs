@@ -189,6 +189,19 @@ impl<M: Message> Broadcast<'_, M> {
         .await
     }
 
+    /// As [`ask`](Self::ask); each actor has that long to answer.
+    pub async fn ask_within<T: Message>(
+        self,
+        time: Duration,
+        message: impl Fn(Reply<T>) -> M + Clone + Send + Sync + 'static,
+    ) -> Gathered<T> {
+        self.each(move |actor: ActorRef<M>| {
+            let message = message.clone();
+            async move { Ok(actor.ask(message).timeout(time).await?) }
+        })
+        .await
+    }
+
     async fn each<T, F>(self, act: impl Fn(ActorRef<M>) -> F + Clone + Send + Sync + 'static) -> Gathered<T>
     where
         T: Send + 'static,

@@ -1,3 +1,235 @@
 //! Cluster sharding: entities spread over the nodes, each in one place, found by id from anywhere.
+//!
+//! ```text
+//! Region::tell(id, msg)            region.rs
+//!   KindCore::send                 kind.rs      id -> shard (frozen hash) -> way (routes.rs, a lock-free snapshot)
+//!    |- hosted here    -> Lane::send            host/     the lane's mailbox -> the entity's turn
+//!    |- elsewhere      -> Outgoing::send        one frame in the link to that node ... KindInlet (inlet.rs) -> the lane's mailbox
+//!    |- no way now     -> Hold::push            hold.rs   bounded; goes first when a way opens
+//! ```
+//! Who owns what is decided by the table; [`desk`] drives the machine that follows it, and publishes ways. Nothing is decided here.
 
+mod builder;
+mod desk;
+mod entity_ref;
+mod error;
+mod extract;
+mod forward;
+mod hold;
 pub(crate) mod host;
+mod inlet;
+mod kind;
+mod lease;
+mod node;
+mod peers;
+mod queries;
+mod region;
+mod routes;
+mod settings;
+mod shell;
+mod surroundings;
+mod wire;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use borough_actor::remote::{Carrier, Head, Inlet};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::node::{Command, Input as NodeInput};
+use borough_protocol::sharding::region::{Event, Word};
+use borough_protocol::sharding::{Epoch, ShardId, ShardReport};
+use tokio::runtime::Handle;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+pub use self::builder::{
+    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder, ShardBuilder,
+};
+pub(crate) use self::desk::Sight;
+use self::desk::{Desk, Errand};
+pub use self::entity_ref::EntityRef;
+pub use self::error::{ExplainError, RegionError, ShardError};
+pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
+pub use self::host::{Passivation, Policy};
+use self::inlet::WordInlet;
+pub(crate) use self::lease::Lease;
+pub use self::queries::{Explanation, KindStats, NodeStats, ShardStats};
+pub(crate) use self::queries::{REGISTRAR, Registrar};
+pub use self::region::{Asking, Region};
+pub use self::settings::{Fence, Fenced};
+use self::shell::Shell;
+pub(crate) use self::wire::is_kind;
+use crate::clock::Clock;
+use crate::link::Hub;
+
+/// How many shard events a slow listener may be behind before it misses some.
+const EVENTS_KEPT: usize = 1024;
+
+/// What the types of entities of one node share.
+pub(crate) struct Sharding {
+    hub: Arc<Hub>,
+    pub(crate) lease: Lease,
+    runtime: Handle,
+    errands: mpsc::UnboundedSender<Errand>,
+    sight: watch::Sender<Sight>,
+    commands: mpsc::Sender<NodeInput>,
+    report: watch::Sender<Arc<ShardReport>>,
+    /// By the target of their messages.
+    shells: RwLock<HashMap<u64, Arc<dyn Shell>>>,
+    events: broadcast::Sender<Event>,
+    /// Since when each shard has been at its owner, as this node saw it.
+    seen: Mutex<BTreeMap<ShardId, (Epoch, Instant)>>,
+}
+
+impl Sharding {
+    /// Begins the sharding of a node; its desk runs on `runtime`.
+    pub(crate) fn start(
+        hub: Arc<Hub>,
+        clock: Clock,
+        runtime: Handle,
+        life: Uid,
+        commands: mpsc::Sender<NodeInput>,
+    ) -> Arc<Self> {
+        let (errands, to_run) = mpsc::unbounded_channel();
+        let sight = watch::Sender::new(Sight { life, table: None, drains: false });
+        let seen = sight.subscribe();
+        let (report, mut reports) = watch::channel(Arc::<ShardReport>::default());
+        let sharding = Arc::new(Self {
+            lease: Lease::new(clock),
+            errands,
+            sight,
+            commands: commands.clone(),
+            report,
+            shells: RwLock::default(),
+            events: broadcast::Sender::new(EVENTS_KEPT),
+            seen: Mutex::default(),
+            runtime: runtime.clone(),
+            hub: hub.clone(),
+        });
+        hub.take_sharding(Arc::downgrade(&sharding));
+        runtime.spawn(async move {
+            while reports.changed().await.is_ok() {
+                let report = reports.borrow_and_update().clone();
+                if commands.send(NodeInput::Command(Command::Shards(report))).await.is_err() {
+                    return;
+                }
+            }
+        });
+        runtime.spawn(Desk::new(&sharding, to_run, seen).run());
+        sharding
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Shows the desk what the control thread knows.
+    pub(crate) fn show(&self, change: impl FnOnce(&mut Sight) -> bool) {
+        self.sight.send_if_modified(change);
+    }
+
+    fn sight(&self) -> Sight {
+        self.sight.borrow().clone()
+    }
+
+    fn errand(&self, errand: Errand) {
+        // Refused only if the node is gone.
+        let _ = self.errands.send(errand);
+    }
+
+    /// The node is gone: its entities end, and nothing is taken any more.
+    pub(crate) fn end(&self) {
+        self.errand(Errand::Stop);
+        for shell in self.shells() {
+            shell.end();
+        }
+    }
+
+    /// Ready once that type is hosted here no more.
+    async fn end_hosting(&self, name: &Arc<str>) {
+        let (done, ended) = oneshot::channel();
+        self.errand(Errand::End(name.clone(), done));
+        // Not said if the node is gone: nothing is hosted there.
+        let _ = ended.await;
+    }
+
+    fn report(&self, report: ShardReport) {
+        self.report.send_replace(Arc::new(report));
+    }
+
+    fn publish(&self, event: Event) {
+        tracing::debug!(?event, "shards");
+        if let Event::Allocated { shard, epoch, .. } | Event::Moved { shard, epoch, .. } = event {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.insert(shard, (epoch, Instant::now()));
+        }
+        // Nobody need listen.
+        let _ = self.events.send(event);
+    }
+
+    /// Nothing lives here any more; what was accepted for others is to reach them first.
+    fn drained(&self) {
+        let (hub, commands) = (self.hub.clone(), self.commands.clone());
+        self.runtime.spawn(async move {
+            hub.settle().await;
+            let _ = commands.send(NodeInput::Command(Command::Drained)).await;
+        });
+    }
+
+    /// For how long that shard has been owned at that epoch, as far as this node saw it.
+    fn since(&self, shard: ShardId, epoch: Epoch) -> Option<Duration> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(&shard).filter(|(at, _)| *at == epoch).map(|(_, since)| since.elapsed())
+    }
+
+    /// The way to that member.
+    fn carrier_to(&self, uid: Uid) -> Option<Arc<dyn Carrier>> {
+        let sight = self.sight.borrow();
+        let member = sight.table.as_ref()?.member(uid)?;
+        Some(self.hub.link(&member.incarnation))
+    }
+
+    /// Says a word to another node; it may get lost, and is said again.
+    fn say(&self, to: Uid, word: &Word) {
+        if to == self.sight.borrow().life {
+            return self.errand(Errand::Tell(word_from(to, word.clone())));
+        }
+        if let Some(carrier) = self.carrier_to(to) {
+            let head = Head { target: wire::target(""), ask: None };
+            let _ = carrier.try_send(head, &wire::put_word(word));
+        }
+    }
+
+    fn heard(&self, from: u64, word: Word) {
+        if let Some(from) = Uid::new(from) {
+            self.errand(Errand::Tell(word_from(from, word)));
+        }
+    }
+
+    /// The way in for what a node sends to that target.
+    pub(crate) fn inlet(self: Arc<Self>, target: u64, carrier: Arc<dyn Carrier>) -> Option<Box<dyn Inlet>> {
+        if target == wire::target("") {
+            return Some(Box::new(WordInlet::new(self, carrier)));
+        }
+        let shells = self.shells.read().unwrap_or_else(PoisonError::into_inner);
+        shells.get(&target).map(|shell| shell.inlet(carrier))
+    }
+
+    fn shell(&self, name: &str) -> Option<Arc<dyn Shell>> {
+        let shells = self.shells.read().unwrap_or_else(PoisonError::into_inner);
+        shells.get(&wire::target(name)).filter(|shell| &*shell.kind().name == name).cloned()
+    }
+
+    fn shells(&self) -> Vec<Arc<dyn Shell>> {
+        self.shells.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+}
+
+fn word_from(from: Uid, word: Word) -> borough_protocol::sharding::region::Input {
+    borough_protocol::sharding::region::Input::Word { from, word }
+}

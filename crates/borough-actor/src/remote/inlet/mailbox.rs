@@ -61,7 +61,7 @@ impl<M: Message> MailboxInlet<M> {
 
 impl<M: Message> Inlet for MailboxInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
-        let ask = message.left.map(|left| AskTable::name_abroad(self.cell.core.asks.clock(), left));
+        let ask = message.left().map(|left| AskTable::name_abroad(self.cell.core.asks.clock(), left));
         let staged = &mut self.staged;
         let decoded = decode(message, |message| staged.push_back(Item::new(message, ask)));
         match decoded {

@@ -35,8 +35,7 @@ pub trait Inlet: Send {
     /// Those that cannot be decoded are counted, sooner or later, and asks among them failed.
     fn take_run(&mut self, run: &Run<'_>) {
         for Plain { ask, codec, body, .. } in run.messages() {
-            let left = ask.map(|(_, deadline)| packet::time_left(deadline));
-            if self.take(Arrived { codec, left, body }).is_err()
+            if self.take(Arrived { codec, ask, body }).is_err()
                 && let Some((ask, _)) = ask
             {
                 passage::current(|carrier| carrier.lose(ask, Lost::Discarded));
@@ -59,10 +58,17 @@ pub trait Inlet: Send {
 pub struct Arrived<'a> {
     /// How it is encoded.
     pub codec: CodecId,
-    /// If it is an ask, how long its asker still waits.
-    pub left: Option<Duration>,
+    /// If it wants an answer, by which number the answer finds its asker, and for how many milliseconds that one waits.
+    pub ask: Option<(u64, Option<u32>)>,
     /// The message.
     pub body: &'a [u8],
+}
+
+impl Arrived<'_> {
+    /// If it is an ask, how long its asker still waits.
+    fn left(&self) -> Option<Duration> {
+        self.ask.map(|(_, deadline)| packet::time_left(deadline))
+    }
 }
 
 pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {

@@ -40,7 +40,7 @@ impl<M: Message> RouteInlet<M> {
 
 impl<M: Message> Inlet for RouteInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
-        let ask = message.left.map(|left| AskTable::name_abroad(self.actor.core().asks.clock(), left));
+        let ask = message.left().map(|left| AskTable::name_abroad(self.actor.core().asks.clock(), left));
         let staged = &mut self.staged;
         let decoded = decode(message, |message| staged.push_back((message, ask)));
         if decoded.is_err() {

@@ -15,18 +15,15 @@ enum Told {
     Command(u32),
     Word(u32),
     Deadline,
-    /// What performing an effect led to.
-    Done,
 }
 
-/// Writes down what it is told; ends with command 0, and wants something done for command 1.
+/// Writes down what it is told; ends with command 0.
 struct Toy {
     told: Vec<Told>,
     deadline: Timestamp,
 }
 
 enum Want {
-    Something,
     End,
 }
 
@@ -37,9 +34,8 @@ impl Machine for Toy {
     fn handle(&mut self, now: Timestamp, input: Told, effects: &mut Effects<Want>) {
         match input {
             Told::Command(0) => effects.push(Want::End),
-            Told::Command(1) => effects.push(Want::Something),
             Told::Deadline => self.deadline = now + Duration::from_secs(1),
-            Told::Command(_) | Told::Word(_) | Told::Done => {}
+            Told::Command(_) | Told::Word(_) => {}
         }
         self.told.push(input);
     }
@@ -60,12 +56,8 @@ struct Hands {
 impl Perform<Toy> for Hands {
     type Outcome = &'static str;
 
-    fn perform(&mut self, _machine: &Toy, effect: Want, then: &mut Vec<Told>) -> ControlFlow<&'static str> {
-        match effect {
-            Want::End => return ControlFlow::Break("ended"),
-            Want::Something => then.push(Told::Done),
-        }
-        ControlFlow::Continue(())
+    fn perform(&mut self, _machine: &Toy, Want::End: Want) -> ControlFlow<&'static str> {
+        ControlFlow::Break("ended")
     }
 
     fn flush(&mut self, _machine: &Toy, _now: Timestamp) {
@@ -85,7 +77,6 @@ impl Rig {
             machine: Toy { told: Vec::new(), deadline },
             performer: Hands::default(),
             clock: Clock::of_runtime(0),
-            then: Vec::new(),
             deadline: || Told::Deadline,
         };
         Self { driver, commands: mpsc::channel(16), heard: mpsc::channel(1024) }
@@ -134,14 +125,14 @@ async fn what_waits_is_read_before_a_deadline_that_is_due() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn commands_come_before_words_and_what_they_lead_to_at_once() {
+async fn commands_come_before_words() {
     let mut rig = Rig::with_deadline(Timestamp::NEVER);
     rig.hear(1);
     for command in [1, 2] {
         rig.commands.0.try_send(Told::Command(command)).unwrap();
     }
     assert!(tokio::time::timeout(Duration::from_millis(1), rig.run()).await.is_err());
-    assert_eq!(rig.told(), [Told::Command(1), Told::Done, Told::Command(2), Told::Word(1)]);
+    assert_eq!(rig.told(), [Told::Command(1), Told::Command(2), Told::Word(1)]);
     assert_eq!(rig.driver.performer.flushed, 2, "once at the beginning, once for the round");
 }
 

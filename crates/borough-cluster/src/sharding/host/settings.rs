@@ -29,6 +29,8 @@ pub(crate) struct Settings<A: Actor> {
     pub(crate) handoff_timeout: Duration,
     /// Each entity has a task of its own.
     pub(crate) own_tasks: bool,
+    /// Entities that are there without a message, wherever their shards live.
+    pub(crate) eager: Vec<EntityId>,
 }
 
 impl<A: Actor> Settings<A> {
@@ -43,6 +45,7 @@ impl<A: Actor> Settings<A> {
             stop_with: None,
             handoff_timeout: Duration::from_secs(60),
             own_tasks: false,
+            eager: Vec::new(),
         }
     }
 }

@@ -1,0 +1,314 @@
+//! What a type of entities is started with.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_actor::remote::Message;
+use borough_actor::{Actor, EntityId, IntoEntityId, Supervision};
+use borough_protocol::sharding::{Allocation, Hashing, Kind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Sharding;
+use super::desk::Errand;
+use super::error::ShardError;
+use super::host::{self, Migration, Passivation};
+use super::kind::{KindCore, Plan};
+use super::region::Region;
+use super::settings::{Fence, ShardBy};
+use super::shell::Shell;
+
+/// How many shards a type has unless it says otherwise.
+pub const DEFAULT_SHARDS: u32 = 256;
+/// How many messages of a type wait for a way unless it says otherwise.
+pub const DEFAULT_HOLD_LIMIT: usize = 100_000;
+/// How long an entity's turn may last when its shard is to move, unless the type says otherwise.
+pub const DEFAULT_HANDOFF_TIMEOUT: Duration = Duration::from_secs(60);
+/// The most shards a type may have.
+const SHARDS_MAX: u32 = 65_536;
+/// The longest name of a type, in bytes.
+const NAME_MAX: usize = 255;
+/// How long a start waits until the cluster has agreed on a type, if its node is a member.
+const AGREE_WITHIN: Duration = Duration::from_secs(5);
+
+/// What all nodes must say alike of a type.
+struct Agreed {
+    name: String,
+    shards: u32,
+    hashing: Hashing,
+    function: Option<Arc<dyn Fn(&[u8]) -> u64 + Send + Sync>>,
+    role: Option<String>,
+    min_regions: u32,
+    allocation: Allocation,
+    hold_limit: usize,
+}
+
+impl Agreed {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            shards: DEFAULT_SHARDS,
+            hashing: Hashing::Xxh3,
+            function: None,
+            role: None,
+            min_regions: 1,
+            allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
+            hold_limit: DEFAULT_HOLD_LIMIT,
+        }
+    }
+
+    fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>) -> Result<Plan, ShardError> {
+        let Self { name, shards, hashing, function, role, min_regions, allocation, hold_limit } = self;
+        if name.is_empty() || name.len() > NAME_MAX {
+            return Err(ShardError::Name { length: name.len(), max: NAME_MAX });
+        }
+        if shards == 0 || shards > SHARDS_MAX {
+            return Err(ShardError::Shards { kind: name, shards, max: SHARDS_MAX });
+        }
+        let (shard_by, hashing) = match function {
+            None => (ShardBy::Hash(hashing), hashing),
+            Some(function) => {
+                let by = ShardBy::Function(function);
+                let hashing = Hashing::custom(|id| by.shard_of(id, shards));
+                (by, hashing)
+            }
+        };
+        let kind = Kind {
+            name: name.into(),
+            shards,
+            hashing,
+            role: role.map(Into::into),
+            min_hosts: min_regions,
+            allocation,
+        };
+        Ok(Plan { kind, shard_by, hosts, hold_limit, fence })
+    }
+}
+
+/// What both builders can set.
+macro_rules! agreed {
+    () => {
+        /// How many shards the type has, for ever: all nodes must say the same. About ten times as many as there will be nodes. Default 256.
+        pub fn shards(mut self, shards: u32) -> Self {
+            self.agreed.shards = shards;
+            self
+        }
+
+        /// Only members of this role host the type. All nodes must say the same. Default: every node that starts it.
+        pub fn role(mut self, role: impl Into<String>) -> Self {
+            self.agreed.role = Some(role.into());
+            self
+        }
+
+        /// Maps ids to shards by the first four bytes of their MD5 sum, as Casty does, in place of xxh3. All nodes must say the same.
+        pub fn hash_by_md5(mut self) -> Self {
+            self.agreed.hashing = Hashing::Md5;
+            self
+        }
+
+        /// Maps ids to shards by a function of the id, so that entities of one tenant can live together: what it gives is taken modulo the number of shards.
+        ///
+        /// All nodes must use the same; it is known by what it says of a few ids.
+        pub fn shard_by(mut self, function: impl Fn(&[u8]) -> u64 + Send + Sync + 'static) -> Self {
+            self.agreed.function = Some(Arc::new(function));
+            self
+        }
+
+        /// By which rule shards are given to nodes. All nodes must say the same. Default: the node with the fewest, and at most a tenth of the shards on
+        /// the move at once.
+        pub fn allocation(mut self, allocation: Allocation) -> Self {
+            self.agreed.allocation = allocation;
+            self
+        }
+
+        /// So many nodes must host the type before any of its shards is given to one. All nodes must say the same. Default 1.
+        pub fn min_regions(mut self, regions: u32) -> Self {
+            self.agreed.min_regions = regions;
+            self
+        }
+
+        /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders are refused. Default 100 000.
+        pub fn hold_limit(mut self, messages: usize) -> Self {
+            self.agreed.hold_limit = messages;
+            self
+        }
+    };
+}
+
+/// A type of entities that is about to be started; see [`Node::shard`](crate::Node::shard).
+#[must_use = "nothing is started before `start`"]
+pub struct ShardBuilder<A: Actor> {
+    sharding: Arc<Sharding>,
+    agreed: Agreed,
+    host: host::Settings<A>,
+    fence: Option<Arc<dyn Fence>>,
+    eager: Vec<EntityId>,
+    keeps_state: bool,
+}
+
+impl<A: Actor> ShardBuilder<A>
+where
+    A::Msg: Message,
+{
+    pub(super) fn new(sharding: Arc<Sharding>, name: String, make: host::Make<A>) -> Self {
+        Self {
+            sharding,
+            agreed: Agreed::new(name),
+            host: host::Settings::new(make),
+            fence: None,
+            eager: Vec::new(),
+            keeps_state: false,
+        }
+    }
+
+    agreed!();
+
+    /// Entities move with their state, their stashed messages and their timers when their shard moves: it goes over the wire as serde writes it.
+    /// Without it an entity ends at a move, and its next message begins anew at the new place.
+    pub fn migrate_state(mut self) -> Self
+    where
+        A: Serialize + DeserializeOwned,
+    {
+        self.host.migration = Some(Migration::of_serde());
+        self.keeps_state = true;
+        self
+    }
+
+    /// The entities keep their state somewhere else, so that it is no loss if one ends: silences the warning about that.
+    pub fn keeps_own_state(mut self) -> Self {
+        self.keeps_state = true;
+        self
+    }
+
+    /// An entity that has had no message for so long ends; its next message begins anew. Default: never.
+    pub fn passivate_after(mut self, idle: Duration) -> Self {
+        self.host.passivate_after = Some(idle);
+        self
+    }
+
+    /// At most so many entities live on this node; others end to make room, as the [passivation](Self::passivation) says. Default: no limit.
+    pub fn max_entities(mut self, entities: usize) -> Self {
+        self.host.max_entities = Some(entities);
+        self
+    }
+
+    /// Which entities end when there are too many. Default: those unused for longest.
+    pub fn passivation(mut self, policy: Passivation) -> Self {
+        self.host.passivation = policy;
+        self
+    }
+
+    /// What is done about an entity's fault; its queue is kept over a restart. Default: restart with growing pauses.
+    pub fn supervision(mut self, supervision: Supervision) -> Self {
+        self.host.supervision = supervision;
+        self
+    }
+
+    /// The last message of an entity that is to end because its shard moves or there are too many; it ends when it has handled that.
+    pub fn stop_with(mut self, message: impl Fn() -> A::Msg + Send + Sync + 'static) -> Self {
+        self.host.stop_with = Some(Arc::new(message));
+        self
+    }
+
+    /// How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off, and
+    /// entities of others are ended. Default 60 s.
+    pub fn handoff_timeout(mut self, timeout: Duration) -> Self {
+        self.host.handoff_timeout = timeout;
+        self
+    }
+
+    /// Called before the first turn of each shard at its new owner; see [`Fence`]. Default: none.
+    pub fn fence(mut self, fence: impl Fence) -> Self {
+        self.fence = Some(Arc::new(fence));
+        self
+    }
+
+    /// Each entity gets a task of its own: for handlers that compute for long, which would otherwise hold up others. It costs about half a kilobyte an entity.
+    pub fn own_tasks(mut self) -> Self {
+        self.host.own_tasks = true;
+        self
+    }
+
+    /// These entities are started without a message, wherever their shards live, and again after a move or a crash. Ids that are none are passed over.
+    /// All nodes should name the same. Default: none.
+    pub fn eager<I: IntoEntityId>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.eager.extend(ids.into_iter().filter_map(|id| id.into_entity_id().ok()));
+        self
+    }
+
+    /// Starts the type on this node.
+    ///
+    /// If the node is a member of a cluster, it is ready once the cluster has agreed, and fails if that has other settings for the type. If it is none
+    /// yet, it is ready at once, messages are held until there is a cluster, and a difference is logged and makes messages fail then.
+    pub async fn start(self) -> Result<Region<A::Msg>, ShardError> {
+        let Self { sharding, agreed, mut host, fence, eager, keeps_state } = self;
+        let plan = agreed.plan(true, fence)?;
+        if !keeps_state {
+            tracing::warn!(
+                kind = &*plan.kind.name,
+                "its entities neither migrate nor keep their state elsewhere: it ends with a move, a fault or a passivation; see `migrate_state` and `keeps_own_state`"
+            );
+        }
+        let core = KindCore::new(sharding.clone(), plan);
+        sharding.enter(core.clone())?;
+        host.eager = eager.clone();
+        core.set_lanes(host::start(host, core.clone()));
+        core.want_all(&eager);
+        begin(&sharding, &core).await?;
+        Ok(Region::new(core))
+    }
+}
+
+/// The way to a type of entities that live on other nodes; see [`Node::shard_proxy`](crate::Node::shard_proxy).
+#[must_use = "nothing is started before `start`"]
+pub struct ProxyBuilder<M> {
+    sharding: Arc<Sharding>,
+    agreed: Agreed,
+    takes: PhantomData<fn(M)>,
+}
+
+impl<M: Message> ProxyBuilder<M> {
+    pub(super) fn new(sharding: Arc<Sharding>, name: String) -> Self {
+        Self { sharding, agreed: Agreed::new(name), takes: PhantomData }
+    }
+
+    agreed!();
+
+    /// Starts the way; as [`ShardBuilder::start`].
+    pub async fn start(self) -> Result<Region<M>, ShardError> {
+        let Self { sharding, agreed, .. } = self;
+        let core = KindCore::new(sharding.clone(), agreed.plan(false, None)?);
+        sharding.enter(core.clone())?;
+        begin(&sharding, &core).await?;
+        Ok(Region::new(core))
+    }
+}
+
+/// Has the desk begin, and waits until the cluster has agreed, if there is one.
+async fn begin<M: Message>(sharding: &Arc<Sharding>, core: &Arc<KindCore<M>>) -> Result<(), ShardError> {
+    sharding.errand(Errand::Start(core.clone()));
+    let agreed = tokio::time::timeout(AGREE_WITHIN, sharding.agreed(core.kind.clone())).await;
+    match agreed {
+        Ok(Err(error)) => {
+            sharding.leave(&core.kind.name);
+            core.end();
+            Err(error)
+        }
+        // Not a member yet, or the cluster is busy: it goes on behind this.
+        Ok(Ok(())) | Err(_) => Ok(()),
+    }
+}
+
+impl<A: Actor> fmt::Debug for ShardBuilder<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ShardBuilder({})", self.agreed.name)
+    }
+}
+
+impl<M> fmt::Debug for ProxyBuilder<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProxyBuilder({})", self.agreed.name)
+    }
+}

@@ -1,0 +1,332 @@
+//! The desk of a node: drives the region's machine, and has done what it wants.
+//!
+//! ```text
+//! table, drain (control thread) --+
+//! lanes, senders, operators ------+--> machine --> ways published, orders to lanes, barriers, words, reports
+//! words of other nodes -----------+
+//! ```
+//! It is no part of a message's way: what it publishes is. One machine for each life of the node; between lives everything is held.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_protocol::flaws::Flaws;
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::{Effect, Input, Patience, Region};
+use borough_protocol::sharding::{KindId, ShardId};
+use borough_protocol::table::Table;
+use borough_protocol::time::Timestamp;
+use borough_protocol::{Effects, Machine};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::Sharding;
+use super::host::Order;
+use super::shell::{Closing, Opening, Shell};
+
+/// How often it is looked whether the last sender by a closed way is done.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// What the control thread shows of the present life.
+#[derive(Clone, Debug)]
+pub(crate) struct Sight {
+    /// Which life it is.
+    pub(crate) life: Uid,
+    /// The committed table, as far as the node knows it; `None` before it takes part and after its life ended.
+    pub(crate) table: Option<Arc<Table>>,
+    /// Whether the node is to give away what lives here.
+    pub(crate) drains: bool,
+}
+
+/// What somebody wants of the desk.
+pub(super) enum Errand {
+    /// A type is started here.
+    Start(Arc<dyn Shell>),
+    /// A type is hosted here no more; said once nothing of it is here.
+    End(Arc<str>, oneshot::Sender<()>),
+    /// Something for the machine of the present life.
+    Tell(Input),
+    /// The node is gone.
+    Stop,
+}
+
+/// See the module.
+pub(super) struct Desk {
+    sharding: Arc<Sharding>,
+    errands: mpsc::UnboundedReceiver<Errand>,
+    sight: watch::Receiver<Sight>,
+    shells: BTreeMap<Arc<str>, Arc<dyn Shell>>,
+    life: Option<Life>,
+    effects: Effects<Effect>,
+    /// Types that are ending here, and who waits for it.
+    ending: Vec<(Arc<str>, oneshot::Sender<()>)>,
+}
+
+/// One life of the node, as the desk lives it.
+struct Life {
+    uid: Uid,
+    region: Region,
+    kinds: BTreeMap<KindId, Arc<dyn Shell>>,
+    closing: Vec<(KindId, Closing)>,
+    drains: bool,
+    reported: u64,
+}
+
+impl Desk {
+    pub(super) fn new(
+        sharding: &Arc<Sharding>,
+        errands: mpsc::UnboundedReceiver<Errand>,
+        sight: watch::Receiver<Sight>,
+    ) -> Self {
+        Self {
+            sharding: sharding.clone(),
+            errands,
+            sight,
+            shells: BTreeMap::new(),
+            life: None,
+            effects: Effects::default(),
+            ending: Vec::new(),
+        }
+    }
+
+    /// Until nobody holds the node any more.
+    pub(super) async fn run(mut self) {
+        self.look();
+        loop {
+            // What was closed is quiet at once as a rule, and leads to more.
+            while self.find_closed() {}
+            let deadline = self.life.as_ref().map_or(Timestamp::NEVER, |life| life.region.next_deadline());
+            let is_closing = self.life.as_ref().is_some_and(|life| !life.closing.is_empty());
+            let clock = self.sharding.lease.clock().clone();
+            tokio::select! {
+                biased;
+                seen = self.sight.changed() => {
+                    if seen.is_err() {
+                        return self.end_life();
+                    }
+                    self.look();
+                }
+                errand = self.errands.recv() => match errand {
+                    Some(Errand::Stop) | None => return self.end_life(),
+                    Some(errand) => self.run_errand(errand),
+                },
+                () = tokio::time::sleep(LOOK_EVERY), if is_closing => {}
+                () = clock.sleep_towards(deadline) => {
+                    if clock.now() >= deadline {
+                        self.tell(Input::Deadline);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sees what the control thread shows.
+    fn look(&mut self) {
+        let Sight { life, table, drains } = self.sight.borrow_and_update().clone();
+        if self.life.as_ref().is_some_and(|known| known.uid != life || table.is_none()) {
+            self.end_life();
+        }
+        let Some(table) = table else { return };
+        if self.life.is_none() {
+            self.begin_life(life, &table);
+        }
+        self.follow(&table);
+        if let Some(known) = &mut self.life
+            && drains
+            && !known.drains
+        {
+            known.drains = true;
+            self.tell(Input::Drain);
+        }
+        self.find_ended(&table);
+    }
+
+    fn begin_life(&mut self, uid: Uid, table: &Arc<Table>) {
+        self.life = Some(Life {
+            uid,
+            region: Region::new(uid, table.clone(), Patience::default(), Flaws::default()),
+            kinds: BTreeMap::new(),
+            closing: Vec::new(),
+            drains: false,
+            reported: 0,
+        });
+        let shells: Vec<_> = self.shells.values().cloned().collect();
+        for shell in shells {
+            self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
+        }
+    }
+
+    /// Nothing that lived here goes on, and nobody has a way.
+    fn end_life(&mut self) {
+        if self.life.take().is_some() {
+            for shell in self.shells.values() {
+                shell.reset();
+            }
+        }
+    }
+
+    fn follow(&mut self, table: &Arc<Table>) {
+        let Some(life) = &mut self.life else { return };
+        for shell in self.shells.values() {
+            let id = table.kind_named(&shell.kind().name).map(|(id, _)| id);
+            if let Some(id) = id {
+                life.kinds.entry(id).or_insert_with(|| shell.clone());
+            }
+            shell.follow(life.uid, id, table);
+        }
+        self.tell(Input::Table(table.clone()));
+        self.announce_wanted();
+    }
+
+    /// Senders may have waited for shards before their type was known.
+    fn announce_wanted(&mut self) {
+        let Some(life) = &self.life else { return };
+        let wanted: Vec<ShardId> = life
+            .kinds
+            .iter()
+            .flat_map(|(kind, shell)| {
+                shell.take_wanted().into_iter().map(|number| ShardId { kind: *kind, number })
+            })
+            .collect();
+        for shard in wanted {
+            self.tell(Input::Want(shard));
+        }
+    }
+
+    fn run_errand(&mut self, errand: Errand) {
+        match errand {
+            Errand::Start(shell) => {
+                self.shells.insert(shell.kind().name.clone(), shell.clone());
+                self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
+                let table = self.sight.borrow().table.clone();
+                if let Some(table) = table.filter(|_| self.life.is_some()) {
+                    self.follow(&table);
+                }
+            }
+            Errand::End(name, done) => {
+                self.tell(Input::End { kind: name.clone() });
+                self.ending.push((name, done));
+                let table = self.sight.borrow().table.clone();
+                match table {
+                    Some(table) => self.find_ended(&table),
+                    // In no cluster nobody else could host it.
+                    None => self.ending.clear(),
+                }
+            }
+            Errand::Tell(input) => self.tell(input),
+            Errand::Stop => {}
+        }
+    }
+
+    /// Types that are ending here and are hosted here no more.
+    fn find_ended(&mut self, table: &Table) {
+        let Some(life) = &self.life else { return };
+        let uid = life.uid;
+        let is_over =
+            |name: &str| table.kind_named(name).is_none_or(|(_, kind)| !kind.hosts().contains(&uid));
+        for (name, done) in std::mem::take(&mut self.ending) {
+            if is_over(&name) {
+                self.shells.remove(&name);
+                let _ = done.send(());
+            } else {
+                self.ending.push((name, done));
+            }
+        }
+    }
+
+    /// Ways by which nobody sends any more; says whether there were any.
+    fn find_closed(&mut self) -> bool {
+        let Some(life) = &mut self.life else { return false };
+        let mut closed = Vec::new();
+        let kinds = &life.kinds;
+        life.closing.retain_mut(|(kind, closing)| {
+            let is_over = kinds.get(kind).is_none_or(|shell| shell.is_quiet(closing));
+            if is_over {
+                closed.extend(
+                    closing
+                        .shards()
+                        .map(|(number, used)| Input::Closed { shard: ShardId { kind: *kind, number }, used }),
+                );
+            }
+            !is_over
+        });
+        let any = !closed.is_empty();
+        for input in closed {
+            self.tell(input);
+        }
+        any
+    }
+
+    fn tell(&mut self, input: Input) {
+        let Some(life) = &mut self.life else { return };
+        life.region.handle(self.sharding.lease.clock().now(), input, &mut self.effects);
+        if !self.effects.is_empty() {
+            let effects: Vec<Effect> = self.effects.drain().collect();
+            self.perform(effects);
+        }
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let Some(life) = &mut self.life else { return };
+        let mut closes: BTreeMap<KindId, Vec<u32>> = BTreeMap::new();
+        let mut opens: BTreeMap<KindId, Vec<Opening>> = BTreeMap::new();
+        for effect in effects {
+            match effect {
+                Effect::Close { shard } => closes.entry(shard.kind).or_default().push(shard.number),
+                Effect::Open { shard, to, tag } => {
+                    opens.entry(shard.kind).or_default().push(Opening { shard: shard.number, to, tag });
+                }
+                Effect::Barrier { shard, to, tag, nonce, min_version } => {
+                    if let Some(shell) = life.kinds.get(&shard.kind) {
+                        shell.barrier(shard.number, to, tag, nonce, min_version);
+                    }
+                }
+                Effect::Send { to, word } => self.sharding.say(to, &word),
+                Effect::Report(mut report) => {
+                    life.reported += 1;
+                    report.seq = life.reported;
+                    self.sharding.report(report);
+                }
+                Effect::Publish(event) => self.sharding.publish(event),
+                Effect::Drained => self.sharding.drained(),
+                Effect::Start { shard, epoch } => life.order(shard, |shard| Order::Start { shard, epoch }),
+                Effect::Freeze { shard, epoch, to, next } => {
+                    life.order(shard, |shard| Order::Freeze { shard, epoch, to, next });
+                }
+                Effect::Transfer { shard, epoch, to, next } => {
+                    life.order(shard, |shard| Order::Transfer { shard, epoch, to, next });
+                }
+                Effect::Resume { shard, epoch } => life.order(shard, |shard| Order::Resume { shard, epoch }),
+                Effect::Run { shard, epoch } => life.order(shard, |shard| Order::Run { shard, epoch }),
+                Effect::Discard { shard, epoch } => {
+                    life.order(shard, |shard| Order::Discard { shard, epoch });
+                }
+                Effect::Release { shard, epoch, to, next } => {
+                    life.order(shard, |shard| Order::Release { shard, epoch, to, next });
+                }
+                Effect::Drop { shard, epoch, why } => {
+                    life.order(shard, |shard| Order::Drop { shard, epoch, why });
+                }
+                Effect::Forget { shard, epoch } => life.order(shard, |shard| Order::Forget { shard, epoch }),
+            }
+        }
+        for (kind, shards) in closes {
+            if let Some(shell) = life.kinds.get(&kind) {
+                life.closing.push((kind, shell.close(&shards)));
+            }
+        }
+        for (kind, openings) in opens {
+            if let Some(shell) = life.kinds.get(&kind) {
+                shell.open(&openings);
+            }
+        }
+    }
+}
+
+impl Life {
+    fn order(&self, shard: ShardId, order: impl FnOnce(u32) -> Order) {
+        if let Some(shell) = self.kinds.get(&shard.kind) {
+            shell.order(order(shard.number));
+        }
+    }
+}

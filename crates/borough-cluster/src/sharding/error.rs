@@ -1,0 +1,114 @@
+//! Why a type of entities was not started or found.
+
+use borough_protocol::sharding::{Hashing, Kind};
+
+/// Why a type of entities was not started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShardError {
+    /// The name of a type is empty or too long.
+    #[error("the name of a type of entities has {length} bytes; it may have 1 to {max}")]
+    Name {
+        /// How many it has.
+        length: usize,
+        /// How many it may have.
+        max: usize,
+    },
+    /// The type has no shards, or too many.
+    #[error("{kind} is to have {shards} shards; 1 to {max} are possible")]
+    Shards {
+        /// The type.
+        kind: String,
+        /// How many it is to have.
+        shards: u32,
+        /// How many it may have.
+        max: u32,
+    },
+    /// The type is started on this node already.
+    #[error("{kind} is started on this node already, with messages of type {takes}; `node.region` finds it")]
+    Taken {
+        /// The type.
+        kind: String,
+        /// The type of its messages.
+        takes: &'static str,
+    },
+    /// The cluster has agreed on other settings for the type.
+    #[error("{kind} has {setting} {ours} here and {theirs} in the cluster; all nodes must say the same")]
+    Differs {
+        /// The type.
+        kind: String,
+        /// Which setting.
+        setting: &'static str,
+        /// What it is here.
+        ours: String,
+        /// What the cluster agreed on.
+        theirs: String,
+    },
+    /// The node has ended.
+    #[error("the node has ended; no type can be started on it")]
+    Ended,
+}
+
+/// Why a region was not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegionError {
+    /// No type of that name was started on this node.
+    #[error("no type {kind} was started on this node; start it with `node.shard` or `node.shard_proxy`")]
+    NotStarted {
+        /// The type.
+        kind: String,
+    },
+    /// It takes other messages.
+    #[error("{kind} takes messages of type {takes}, not {wanted}")]
+    OtherMessages {
+        /// The type.
+        kind: String,
+        /// What it takes.
+        takes: &'static str,
+        /// What was wanted.
+        wanted: &'static str,
+    },
+}
+
+impl ShardError {
+    /// The first setting in which a type differs from what the cluster agreed on.
+    pub(super) fn differing(ours: &Kind, theirs: &Kind) -> Option<Self> {
+        let none = || "none".to_owned();
+        let role = |kind: &Kind| kind.role.as_ref().map_or_else(none, ToString::to_string);
+        let (setting, ours_said, theirs_said) = if ours.shards != theirs.shards {
+            ("shard count", ours.shards.to_string(), theirs.shards.to_string())
+        } else if ours.hashing != theirs.hashing {
+            match (ours.hashing, theirs.hashing) {
+                (Hashing::Custom(a), Hashing::Custom(b)) => {
+                    ("shard function", format!("{a:016x}"), format!("{b:016x}"))
+                }
+                (a, b) => ("hash", format!("{a:?}"), format!("{b:?}")),
+            }
+        } else if ours.role != theirs.role {
+            ("role", role(ours), role(theirs))
+        } else if ours.allocation != theirs.allocation {
+            ("allocation", format!("{:?}", ours.allocation), format!("{:?}", theirs.allocation))
+        } else if ours.min_hosts != theirs.min_hosts {
+            ("minimum of regions", ours.min_hosts.to_string(), theirs.min_hosts.to_string())
+        } else {
+            return None;
+        };
+        Some(Self::Differs { kind: ours.name.to_string(), setting, ours: ours_said, theirs: theirs_said })
+    }
+}
+
+/// Why nothing can be said of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExplainError {
+    /// No type of that name was started on this node.
+    #[error("no type {kind} was started on this node; start it with `node.shard` or `node.shard_proxy`")]
+    NotStarted {
+        /// The type.
+        kind: String,
+    },
+    /// The id is none.
+    #[error(transparent)]
+    Id(#[from] borough_actor::EntityIdError),
+}

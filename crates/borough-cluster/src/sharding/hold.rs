@@ -1,0 +1,189 @@
+//! Messages that have no way yet: their shard has no owner, or the way to it is being changed.
+//!
+//! ```text
+//! Holding --empty at last, the new way is published under the same lock--> Open --the way is closed--> Holding
+//! ```
+//! Promise: what is held goes out in the order it was accepted, before anything that is sent by the way that opens. There is a bound
+//! for all shards of a type together; beyond it the sender is refused.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use borough_actor::EntityId;
+use borough_actor::resident::Asked;
+
+/// A message that waits for a way.
+pub(super) struct Held<M> {
+    pub(super) id: EntityId,
+    pub(super) message: M,
+    pub(super) ask: Option<Asked>,
+}
+
+/// How much a type holds, all its shards together.
+pub(super) struct Budget {
+    most: usize,
+    held: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+impl Budget {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, held: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn refused(&self) -> usize {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    fn take(&self) -> bool {
+        let taken = self.held.fetch_add(1, Ordering::Relaxed) < self.most;
+        if !taken {
+            self.held.fetch_sub(1, Ordering::Relaxed);
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn give_back(&self) {
+        self.held.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What became of a message that was to be held.
+pub(super) enum Pushed<M> {
+    /// It waits; `true` if it is the first that asks for a way.
+    Waits(bool),
+    /// There is no room.
+    Full(Held<M>),
+    /// There is a way by now.
+    Open(Held<M>),
+}
+
+/// The messages of one shard that have no way.
+pub(super) struct Hold<M> {
+    state: Mutex<State<M>>,
+}
+
+pub(super) struct State<M> {
+    queue: VecDeque<Held<M>>,
+    is_open: bool,
+    /// Whether somebody was told that a way is wanted.
+    is_wanted: bool,
+    /// Whether a way is wanted although nothing is sent.
+    is_expected: bool,
+    /// Which release may go on.
+    release: u64,
+}
+
+impl<M> Hold<M> {
+    /// Nothing is held, and there is no way.
+    pub(super) fn new() -> Self {
+        let state = State {
+            queue: VecDeque::new(),
+            is_open: false,
+            is_wanted: false,
+            is_expected: false,
+            release: 0,
+        };
+        Self { state: Mutex::new(state) }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State<M>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds a message, unless there is a way.
+    pub(super) fn push(&self, budget: &Budget, held: Held<M>) -> Pushed<M> {
+        let mut state = self.lock();
+        if state.is_open {
+            return Pushed::Open(held);
+        }
+        if !budget.take() {
+            return Pushed::Full(held);
+        }
+        state.queue.push_back(held);
+        Pushed::Waits(!std::mem::replace(&mut state.is_wanted, true))
+    }
+
+    /// The next message of that release, which takes no room here any more; nothing if another release began, or the way closed.
+    pub(super) fn next(&self, release: u64, budget: &Budget) -> Next<'_, M> {
+        let mut state = self.lock();
+        if state.release != release {
+            return Next::Superseded;
+        }
+        match state.queue.pop_front() {
+            Some(held) => {
+                budget.give_back();
+                Next::Message(held)
+            }
+            None => Next::Empty(state),
+        }
+    }
+
+    /// Empties it.
+    pub(super) fn take_all(&self, budget: &Budget) -> VecDeque<Held<M>> {
+        let all = std::mem::take(&mut self.lock().queue);
+        for _ in &all {
+            budget.give_back();
+        }
+        all
+    }
+}
+
+/// What a release finds.
+pub(super) enum Next<'a, M> {
+    Message(Held<M>),
+    /// Nothing is left, and nothing comes as long as this is kept.
+    Empty(MutexGuard<'a, State<M>>),
+    Superseded,
+}
+
+impl<M> State<M> {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// There is a way from now on; it was published under this lock.
+    pub(super) fn open(&mut self) {
+        self.is_open = true;
+        self.is_wanted = false;
+    }
+
+    /// There is no way from now on; gives up a release that is under way.
+    pub(super) fn close(&mut self) {
+        self.is_open = false;
+        self.release += 1;
+        // Whoever closed it knows that one is wanted.
+        self.is_wanted = true;
+    }
+
+    /// Nobody has been told that a way is wanted.
+    pub(super) fn forget_wanted(&mut self) {
+        self.is_wanted = false;
+    }
+
+    /// A way is wanted although nothing is sent.
+    pub(super) fn expect_one(&mut self) {
+        self.is_expected = true;
+    }
+
+    /// Whether somebody is to be told now that a way is wanted.
+    pub(super) fn announce(&mut self) -> bool {
+        let wanted = self.is_expected || !self.queue.is_empty();
+        let first = wanted && !self.is_open && !self.is_wanted;
+        self.is_wanted |= first;
+        first
+    }
+
+    /// Begins to let go what is held.
+    pub(super) fn release(&mut self) -> u64 {
+        self.release += 1;
+        self.release
+    }
+}

@@ -1,0 +1,112 @@
+//! Where sharding's messages from one other node come in.
+//!
+//! Promise: in order for each shard, none lost and none twice. The lane of a shard decodes; here only heads are read.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use borough_actor::remote::{Arrived, Carrier, Inlet, Lost, Message};
+use borough_wire::codec::CodecError;
+use borough_wire::frame::{Plain, Run};
+
+use super::Sharding;
+use super::host::{Came as Parcel, LaneInlet};
+use super::kind::KindCore;
+use super::wire::{self, Came};
+
+/// For one type of entities.
+pub(super) struct KindInlet<M: Message> {
+    core: Arc<KindCore<M>>,
+    carrier: Arc<dyn Carrier>,
+    lanes: Vec<LaneInlet<M>>,
+}
+
+impl<M: Message> KindInlet<M> {
+    pub(super) fn new(core: Arc<KindCore<M>>, carrier: Arc<dyn Carrier>) -> Self {
+        let lanes = core.lanes().iter().map(|lane| lane.inlet(carrier.clone())).collect();
+        Self { core, carrier, lanes }
+    }
+
+    #[inline]
+    fn lane(&mut self, shard: u32) -> Option<&mut LaneInlet<M>> {
+        let lanes = self.lanes.len();
+        (shard < self.core.kind.shards && lanes > 0).then(|| &mut self.lanes[shard as usize % lanes])
+    }
+
+    fn came(&mut self, plain: &Plain<'_>) {
+        let taken = match wire::read(plain.body) {
+            Some(Came::Message { shard, tag, id, body }) => {
+                let (ask, codec) = (plain.ask, plain.codec);
+                self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }))
+            }
+            Some(Came::Barrier(barrier)) => self.lane(barrier.shard).map(|lane| lane.take_barrier(barrier)),
+            Some(Came::Part { shard, epoch, number, is_last, bytes }) => {
+                self.lane(shard).map(|lane| lane.take_part(shard, epoch, number, is_last, bytes))
+            }
+            Some(Came::Word(_)) | None => None,
+        };
+        if taken.is_none() {
+            self.core.refused(1);
+            if let Some((ask, _)) = plain.ask {
+                self.carrier.lose(ask, Lost::Discarded);
+            }
+        }
+    }
+}
+
+impl<M: Message> Inlet for KindInlet<M> {
+    fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
+        let Arrived { codec, ask, body, .. } = message;
+        self.came(&Plain { target: self.core.target, ask, codec, body });
+        Ok(())
+    }
+
+    fn take_run(&mut self, run: &Run<'_>) {
+        for plain in run.messages() {
+            self.came(&plain);
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let flushed = self.lanes.iter_mut().fold(true, |all, lane| lane.poll_flush(cx).is_ready() & all);
+        if flushed { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Types of entities are stopped by their own node alone.
+    fn stop_when_drained(&mut self) {}
+
+    fn waiting(&self) -> usize {
+        self.lanes.iter().map(LaneInlet::waiting).sum()
+    }
+}
+
+/// For words between desks.
+pub(super) struct WordInlet {
+    sharding: Arc<Sharding>,
+    carrier: Arc<dyn Carrier>,
+}
+
+impl WordInlet {
+    pub(super) fn new(sharding: Arc<Sharding>, carrier: Arc<dyn Carrier>) -> Self {
+        Self { sharding, carrier }
+    }
+}
+
+impl Inlet for WordInlet {
+    fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
+        if let Some(Came::Word(word)) = wire::read(message.body) {
+            self.sharding.heard(self.carrier.uid(), word);
+        }
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn stop_when_drained(&mut self) {}
+
+    fn waiting(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,518 @@
+//! One type of entities on this node: its ways, its holds, its lanes.
+
+use std::any::{Any, type_name};
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use arc_swap::ArcSwap;
+use borough_actor::remote::{self, Carrier, Head, Inlet, Message, Outgoing};
+use borough_actor::resident::{self, Asked, discard};
+use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::Input;
+use borough_protocol::sharding::{Epoch, Kind, KindId, ShardId};
+use borough_protocol::table::Table;
+use borough_protocol::version::Version;
+
+use super::Sharding;
+use super::desk::Errand;
+use super::error::ShardError;
+use super::forward::Forwards;
+use super::hold::{Budget, Held, Hold, Next, Pushed};
+use super::host::{Barrier, Lane, LaneStats, Order, Parcel};
+use super::inlet::KindInlet;
+use super::peers::Peers;
+use super::queries::{KindStats, ShardStats};
+use super::routes::{Board, Used, Way};
+use super::settings::{Fence, ShardBy};
+use super::shell::{Closing, Opening, Shell};
+use super::wire::{self, HEAD_MAX};
+
+/// How many of the busiest entities are named.
+const BUSIEST: usize = 10;
+
+/// See the module.
+pub(super) struct KindCore<M: Message> {
+    pub(super) kind: Arc<Kind>,
+    pub(super) shard_by: ShardBy,
+    pub(super) target: u64,
+    pub(super) sharding: Arc<Sharding>,
+    board: Board<M>,
+    holds: Box<[Arc<Hold<M>>]>,
+    releasing: Box<[AtomicBool]>,
+    pub(super) budget: Budget,
+    /// Set once the lanes are made; none for a proxy.
+    lanes: OnceLock<Box<[Lane<M>]>>,
+    hosts: bool,
+    view: ArcSwap<View>,
+    peers: Peers,
+    pub(super) forwards: Forwards,
+    pub(super) fence: Option<Arc<dyn Fence>>,
+    pub(super) counts: Counts,
+    ended: AtomicBool,
+    /// In which setting the cluster has agreed on something else.
+    differs: OnceLock<Unsendable>,
+    pub(super) me: Weak<Self>,
+}
+
+/// What this node knows of its cluster, for the lanes.
+#[derive(Default)]
+pub(super) struct View {
+    pub(super) life: Option<Uid>,
+    pub(super) id: Option<KindId>,
+    pub(super) table: Option<Arc<Table>>,
+}
+
+/// What happened to messages of the type here.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) forwarded: AtomicUsize,
+    pub(super) refused: AtomicUsize,
+}
+
+/// What a type is started with.
+pub(super) struct Plan {
+    pub(super) kind: Kind,
+    pub(super) shard_by: ShardBy,
+    pub(super) hosts: bool,
+    pub(super) hold_limit: usize,
+    pub(super) fence: Option<Arc<dyn Fence>>,
+}
+
+impl<M: Message> KindCore<M> {
+    pub(super) fn new(sharding: Arc<Sharding>, plan: Plan) -> Arc<Self> {
+        let Plan { kind, shard_by, hosts, hold_limit, fence } = plan;
+        let holds: Box<[_]> = (0..kind.shards).map(|_| Arc::new(Hold::new())).collect();
+        Arc::new_cyclic(|me| Self {
+            target: wire::target(&kind.name),
+            board: Board::new(&holds),
+            releasing: (0..kind.shards).map(|_| AtomicBool::new(false)).collect(),
+            holds,
+            budget: Budget::new(hold_limit),
+            lanes: OnceLock::new(),
+            hosts,
+            view: ArcSwap::default(),
+            peers: Peers::default(),
+            forwards: Forwards::new(sharding.runtime().clone(), hold_limit),
+            fence,
+            counts: Counts::default(),
+            ended: AtomicBool::new(false),
+            differs: OnceLock::new(),
+            kind: Arc::new(kind),
+            shard_by,
+            sharding,
+            me: me.clone(),
+        })
+    }
+
+    /// Its lanes are ready.
+    pub(super) fn set_lanes(&self, lanes: Box<[Lane<M>]>) {
+        let _ = self.lanes.set(lanes);
+    }
+
+    pub(super) fn lanes(&self) -> &[Lane<M>] {
+        self.lanes.get().map_or(&[], |lanes| lanes)
+    }
+
+    pub(super) fn lane(&self, shard: u32) -> Option<&Lane<M>> {
+        let lanes = self.lanes();
+        (!lanes.is_empty()).then(|| &lanes[shard as usize % lanes.len()])
+    }
+
+    pub(super) fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    pub(super) fn shard_of(&self, id: &EntityId) -> u32 {
+        id.with_bytes(|id| self.shard_by.shard_of(id, self.kind.shards))
+    }
+
+    /// Sends a message to an entity, wherever it lives.
+    #[inline]
+    pub(super) fn send(&self, id: EntityId, message: M, ask: Option<Asked>) -> Tell<M> {
+        let shard = self.shard_of(&id);
+        let mut held = Held { id, message, ask };
+        loop {
+            let routes = self.board.read();
+            match &routes[shard as usize] {
+                Way::Here { lane, tag, used } => {
+                    used.mark();
+                    let Held { id, message, ask } = held;
+                    return lane.send(Parcel { shard, tag: *tag, id, message }, ask);
+                }
+                Way::There { carrier, tag, used } => {
+                    used.mark();
+                    return self.send_there(carrier, shard, *tag, held);
+                }
+                Way::Held(hold) => match self.hold(hold, shard, held) {
+                    Ok(tell) => return tell,
+                    Err(again) => held = again,
+                },
+            }
+        }
+    }
+
+    /// Sends a message if it can be accepted at once.
+    pub(super) fn try_send(&self, id: EntityId, message: M) -> Result<(), TryTellError<M>> {
+        let shard = self.shard_of(&id);
+        let mut held = Held { id, message, ask: None };
+        loop {
+            let routes = self.board.read();
+            match &routes[shard as usize] {
+                Way::Here { lane, tag, used } => {
+                    used.mark();
+                    let Held { id, message, .. } = held;
+                    return lane.try_send(Parcel { shard, tag: *tag, id, message });
+                }
+                Way::There { carrier, tag, used } => {
+                    used.mark();
+                    let mut head = [0; HEAD_MAX];
+                    let length = wire::message_head(&mut head, shard, *tag, &held.id);
+                    let recipient = || self.path_of(&held.id);
+                    let head = &head[..length];
+                    let outgoing = Outgoing { carrier, target: self.target, head, recipient: &recipient };
+                    return outgoing.try_send(held.message);
+                }
+                Way::Held(hold) => match self.hold(hold, shard, held) {
+                    Ok(tell) => return tell.at_once().unwrap_or_else(|_| Ok(())).map_err(Into::into),
+                    Err(again) => held = again,
+                },
+            }
+        }
+    }
+
+    #[inline]
+    fn send_there(&self, carrier: &Arc<dyn Carrier>, shard: u32, tag: Epoch, held: Held<M>) -> Tell<M> {
+        let mut head = [0; HEAD_MAX];
+        let length = wire::message_head(&mut head, shard, tag, &held.id);
+        let Held { id, message, ask } = held;
+        let recipient = || self.path_of(&id);
+        Outgoing { carrier, target: self.target, head: &head[..length], recipient: &recipient }
+            .send(message, ask)
+    }
+
+    /// Holds a message that has no way; gives it back if there is one by now.
+    #[cold]
+    fn hold(&self, hold: &Hold<M>, shard: u32, held: Held<M>) -> Result<Tell<M>, Held<M>> {
+        if self.ended.load(Ordering::Relaxed) {
+            return Ok(Tell::refused(TellError::Stopped(held.message)));
+        }
+        if let Some(differs) = self.differs.get() {
+            return Ok(Tell::refused(TellError::Unsendable(held.message, differs.clone())));
+        }
+        match hold.push(&self.budget, held) {
+            Pushed::Waits(is_first) => {
+                if is_first {
+                    self.want(shard);
+                }
+                Ok(Tell::accepted())
+            }
+            Pushed::Full(held) => Ok(Tell::refused(TellError::Full(held.message))),
+            Pushed::Open(held) => Err(held),
+        }
+    }
+
+    /// Asks for an owner of that shard.
+    fn want(&self, shard: u32) {
+        match self.shard_id(shard) {
+            Some(shard) => self.sharding.errand(Errand::Tell(Input::Want(shard))),
+            // Said again once the type is known to the cluster.
+            None => self.holds[shard as usize].lock().forget_wanted(),
+        }
+    }
+
+    /// Starts the shard of an entity, if nobody hosts it yet.
+    pub(super) fn shard_id(&self, number: u32) -> Option<ShardId> {
+        self.view.load().id.map(|kind| ShardId { kind, number })
+    }
+
+    pub(super) fn path_of(&self, id: &EntityId) -> String {
+        format!("{}/{id}", self.kind.name)
+    }
+
+    fn way(&self, opening: &Opening) -> Way<M> {
+        let Opening { shard, to, tag } = *opening;
+        let used = Used::default();
+        if self.view.load().life == Some(to)
+            && let Some(lane) = self.lane(shard)
+        {
+            return Way::Here { lane: lane.clone(), tag, used };
+        }
+        match self.carrier_to(to) {
+            Some(carrier) => Way::There { carrier, tag, used },
+            // It will be closed again: the table that names it is about to name another.
+            None => Way::Held(self.holds[shard as usize].clone()),
+        }
+    }
+
+    pub(super) fn carrier_to(&self, uid: Uid) -> Option<Arc<dyn Carrier>> {
+        let view = self.view.load();
+        self.peers.to(uid, view.table.as_ref()?, self.sharding.hub())
+    }
+
+    /// Lets go what is held, one after the other; the way is published when nothing is left.
+    async fn release(self: Arc<Self>, shard: u32, way: Way<M>, release: u64) {
+        let hold = &self.holds[shard as usize];
+        while let Some(held) = self.next_held(hold, shard, &way, release) {
+            self.send_by(&way, shard, held).await;
+        }
+        self.releasing[shard as usize].store(false, Ordering::Release);
+    }
+
+    /// The next message to let go. If there is none the way is published, before anybody can be held again.
+    fn next_held(&self, hold: &Hold<M>, shard: u32, way: &Way<M>, release: u64) -> Option<Held<M>> {
+        match hold.next(release, &self.budget) {
+            Next::Message(held) => Some(held),
+            Next::Superseded => None,
+            Next::Empty(mut state) => {
+                self.board.publish([(shard, way.clone())]);
+                state.open();
+                None
+            }
+        }
+    }
+
+    async fn send_by(&self, way: &Way<M>, shard: u32, held: Held<M>) {
+        let tell = match way {
+            Way::Here { lane, tag, used } => {
+                used.mark();
+                let Held { id, message, ask } = held;
+                lane.send(Parcel { shard, tag: *tag, id, message }, ask)
+            }
+            Way::There { carrier, tag, used } => {
+                used.mark();
+                self.send_there(carrier, shard, *tag, held)
+            }
+            Way::Held(_) => return self.refuse(held.message, 1),
+        };
+        if let Err(refused) = tell.await {
+            self.refuse(refused.into_message(), 1);
+        }
+    }
+
+    /// The cluster has agreed on other settings for the type: nothing is taken here.
+    fn compare(&self, agreed: &Kind) {
+        let Some(error) = ShardError::differing(&self.kind, agreed) else { return };
+        let ShardError::Differs { kind, setting, ours: here, theirs: there } = &error else { return };
+        let differs =
+            Unsendable::Differs { kind: kind.clone(), setting, here: here.clone(), there: there.clone() };
+        if self.differs.set(differs).is_ok() {
+            tracing::error!(%error, "messages to its entities are refused here");
+            self.refuse_held();
+        }
+    }
+
+    fn refuse_held(&self) {
+        for hold in &self.holds {
+            for held in hold.take_all(&self.budget) {
+                self.refuse(held.message, 1);
+            }
+        }
+    }
+
+    /// As who an entity counts in its system.
+    pub(super) fn actor_id(&self, id: &EntityId) -> ActorId {
+        resident::actor_id(resident::hash(self.target, id))
+    }
+
+    /// Counts a message that could not be taken, and drops it.
+    pub(super) fn bury(&self, id: &EntityId, message: M, reason: DeadLetterReason) {
+        let system = self.sharding.hub().system_handle();
+        remote::bury(system, type_name::<M>(), || self.path_of(id), reason);
+        discard(message);
+    }
+
+    pub(super) fn refused(&self, count: usize) {
+        self.counts.refused.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Drops a message that no handler will see; whoever asked learns it.
+    pub(super) fn refuse(&self, message: M, count: usize) {
+        self.refused(count);
+        discard(message);
+    }
+
+    pub(super) fn input(&self, shard: u32, input: impl FnOnce(ShardId) -> Input) {
+        if let Some(shard) = self.shard_id(shard) {
+            self.sharding.errand(Errand::Tell(input(shard)));
+        }
+    }
+}
+
+impl<M: Message> Shell for KindCore<M> {
+    fn kind(&self) -> &Arc<Kind> {
+        &self.kind
+    }
+
+    fn hosts(&self) -> bool {
+        self.hosts
+    }
+
+    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>) {
+        self.view.store(Arc::new(View { life: Some(life), id, table: Some(table.clone()) }));
+        if let Some(agreed) = id.and_then(|id| table.kind(id)) {
+            self.compare(agreed.kind());
+        }
+        self.peers.follow(table, self.sharding.hub());
+        for lane in self.lanes() {
+            lane.order(Order::Look);
+        }
+    }
+
+    fn take_wanted(&self) -> Vec<u32> {
+        let wants = |hold: &Arc<Hold<M>>| hold.lock().announce();
+        (0..).zip(&self.holds).filter(|(_, hold)| wants(hold)).map(|(number, _)| number).collect()
+    }
+
+    fn close(&self, shards: &[u32]) -> Closing {
+        let routes = self.board.read();
+        let used = |shard: u32| match &routes[shard as usize] {
+            Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
+            Way::Held(_) => None,
+        };
+        let ways = shards.iter().map(|shard| (*shard, used(*shard))).collect();
+        drop(routes);
+        // Closed before it is published: whoever comes by an old snapshot of a hold must not find it open.
+        for shard in shards {
+            self.holds[*shard as usize].lock().close();
+        }
+        let held = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
+        let number = self.board.publish(shards.iter().map(held));
+        Closing { number, ways }
+    }
+
+    fn is_quiet(&self, closing: &Closing) -> bool {
+        let is_releasing = |shard: u32| self.releasing[shard as usize].load(Ordering::Acquire);
+        !closing.ways.iter().any(|(shard, _)| is_releasing(*shard)) && self.board.is_quiet(closing.number)
+    }
+
+    fn open(&self, openings: &[Opening]) {
+        let mut empty = Vec::new();
+        let mut ways = Vec::new();
+        for opening in openings {
+            let way = self.way(opening);
+            let mut state = self.holds[opening.shard as usize].lock();
+            if matches!(way, Way::Held(_)) {
+                continue;
+            }
+            if state.is_empty() {
+                ways.push((opening.shard, way));
+                empty.push(state);
+                continue;
+            }
+            let (shard, release) = (opening.shard, state.release());
+            self.releasing[shard as usize].store(true, Ordering::Release);
+            if let Some(me) = self.me.upgrade() {
+                self.sharding.runtime().spawn(me.release(shard, way, release));
+            }
+        }
+        // All under their locks: nobody can be held by a shard that has a way.
+        self.board.publish(ways);
+        for mut state in empty {
+            state.open();
+        }
+    }
+
+    fn barrier(&self, shard: u32, to: Uid, tag: Epoch, nonce: u64, min_version: Option<Version>) {
+        let view = self.view.load();
+        let Some(origin) = view.life else { return };
+        let barrier = Barrier { shard, tag, origin, nonce, min_version };
+        if to == origin {
+            if let Some(lane) = self.lane(shard).cloned() {
+                self.sharding.runtime().spawn(async move { lane.barrier(barrier).await });
+            }
+        } else if let Some(carrier) = self.carrier_to(to) {
+            let head = Head { target: self.target, ask: None };
+            self.sharding.runtime().spawn(carrier.send(head, wire::put_barrier(&barrier)));
+        }
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(lane) = self.lane(order.shard().unwrap_or(0)) {
+            lane.order(order);
+        }
+    }
+
+    fn reset(&self) {
+        let shards: Vec<u32> = (0..self.kind.shards).collect();
+        self.close(&shards);
+        self.view.store(Arc::default());
+        self.peers.clear(self.sharding.hub());
+        for lane in self.lanes() {
+            lane.order(Order::DropAll);
+        }
+        for hold in &self.holds {
+            hold.lock().forget_wanted();
+        }
+        if self.ended.load(Ordering::Relaxed) {
+            self.refuse_held();
+        }
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.reset();
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
+    fn message_type(&self) -> &'static str {
+        type_name::<M>()
+    }
+
+    fn shard_of(&self, id: &EntityId) -> u32 {
+        KindCore::shard_of(self, id)
+    }
+
+    fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
+        Box::pin(self.take_stats())
+    }
+
+    fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet> {
+        match self.me.upgrade() {
+            Some(me) => Box::new(KindInlet::new(me, carrier)),
+            None => unreachable!("it is called through itself"),
+        }
+    }
+}
+
+impl<M: Message> KindCore<M> {
+    /// What lives here of the type.
+    async fn take_stats(&self) -> KindStats {
+        let mut stats = KindStats {
+            name: self.kind.name.to_string(),
+            hosts: self.hosts,
+            shards: Vec::new(),
+            held: self.budget.held(),
+            refused: self.counts.refused.load(Ordering::Relaxed) + self.budget.refused(),
+            forwarded: self.counts.forwarded.load(Ordering::Relaxed),
+            busiest: Vec::new(),
+        };
+        for lane in self.lanes() {
+            let LaneStats { shards, busiest, .. } = lane.stats().await;
+            stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {
+                number,
+                epoch: epoch.get(),
+                entities,
+            }));
+            stats.busiest.extend(busiest);
+        }
+        stats.shards.sort_by_key(|shard| shard.number);
+        stats.busiest.sort_by(|a, b| b.1.cmp(&a.1));
+        stats.busiest.truncate(BUSIEST);
+        stats
+    }
+
+    /// Asks for owners of the shards of these entities, as if somebody had sent to them.
+    pub(super) fn want_all<'a>(&self, ids: impl IntoIterator<Item = &'a EntityId>) {
+        let shards: BTreeSet<u32> = ids.into_iter().map(|id| self.shard_of(id)).collect();
+        for shard in shards {
+            self.holds[shard as usize].lock().expect_one();
+            self.want(shard);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether work may run here now: what the control thread knows of the lease, where lanes can see it.
+//!
+//! Promise: it says yes only while a quorum of the voters has renewed the lease, by a clock that counts while the machine sleeps.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::task::Waker;
+
+use borough_protocol::time::Timestamp;
+
+use crate::clock::Clock;
+
+/// See the module.
+pub(crate) struct Lease {
+    clock: Clock,
+    until: AtomicU64,
+    /// Who waits until work may run again.
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Lease {
+    /// Nothing may run yet.
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, until: AtomicU64::new(0), waiting: Mutex::default() }
+    }
+
+    /// What time it is by the clock that leases go by.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Work may run until then; not at all, if that is over.
+    pub(crate) fn renew(&self, until: Timestamp) {
+        let before = self.until.swap(until.as_nanos(), Ordering::Release);
+        if before != until.as_nanos() && self.may_run() {
+            let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+            for waker in waiting {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whether work may run now.
+    #[inline]
+    pub(crate) fn may_run(&self) -> bool {
+        let until = self.until.load(Ordering::Acquire);
+        until != 0 && self.clock.now().as_nanos() < until
+    }
+
+    /// Wakes the task when work may run again; at once, if it may.
+    pub(crate) fn wait(&self, waker: &Waker) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            waiting.push(waker.clone());
+        }
+        drop(waiting);
+        if self.may_run() {
+            waker.wake_by_ref();
+        }
+    }
+}

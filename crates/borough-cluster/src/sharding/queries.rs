@@ -1,0 +1,192 @@
+//! Looking into it: what lives where, since when and why.
+
+use std::time::Duration;
+
+use borough_actor::{Actor, Context, Fault, IntoEntityId, Reply};
+use borough_protocol::incarnation::{NodeId, Uid};
+use borough_protocol::sharding::region::Event;
+use borough_protocol::sharding::{Entry, Epoch, ShardId};
+use borough_protocol::table::Table;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+
+use super::Sharding;
+use super::error::ExplainError;
+use crate::node::{Gathered, Node};
+
+/// How long a node may take to say what lives there.
+const STATS_TIME: Duration = Duration::from_secs(3);
+/// The actor by which each node answers, and its path.
+pub(crate) const REGISTRAR: &str = "borough-sharding";
+const PATH: &str = "/borough-sharding";
+
+/// What lives on one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStats {
+    /// Each type that was started there, by name.
+    pub kinds: Vec<KindStats>,
+}
+
+/// What lives of one type on one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindStats {
+    /// The type.
+    pub name: String,
+    /// Whether its entities can live there; otherwise the node is a proxy.
+    pub hosts: bool,
+    /// The shards that live there, by number.
+    pub shards: Vec<ShardStats>,
+    /// Messages that wait there for a way.
+    pub held: usize,
+    /// Messages refused there so far, because a bound was reached or nobody could take them.
+    pub refused: usize,
+    /// Messages sent on from there so far, because their shard had moved.
+    pub forwarded: usize,
+    /// The entities with the most messages waiting, the busiest first, and how many those are.
+    pub busiest: Vec<(String, usize)>,
+}
+
+impl KindStats {
+    /// How many entities live there.
+    pub fn entities(&self) -> usize {
+        self.shards.iter().map(|shard| shard.entities).sum()
+    }
+}
+
+/// A shard that lives on a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardStats {
+    /// Its number.
+    pub number: u32,
+    /// Since which epoch it lives there.
+    pub epoch: u64,
+    /// How many entities it has.
+    pub entities: usize,
+}
+
+/// What another node can ask.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Query {
+    Stats(Reply<NodeStats>),
+}
+
+/// Answers what other nodes ask.
+pub(crate) struct Registrar {
+    pub(crate) sharding: std::sync::Weak<Sharding>,
+}
+
+impl Actor for Registrar {
+    type Msg = Query;
+
+    async fn receive(&mut self, Query::Stats(reply): Query, _: &mut Context<Self>) -> Result<(), Fault> {
+        if let Some(sharding) = self.sharding.upgrade() {
+            reply.send(sharding.stats().await);
+        }
+        Ok(())
+    }
+}
+
+impl Sharding {
+    pub(crate) async fn stats(&self) -> NodeStats {
+        let mut kinds = Vec::new();
+        for shell in self.shells() {
+            kinds.push(shell.stats().await);
+        }
+        kinds.sort_by(|a, b| a.name.cmp(&b.name));
+        NodeStats { kinds }
+    }
+}
+
+/// Where an entity lives, and why there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The shard of its id.
+    pub shard: u32,
+    /// Where it lives; `None` if its shard has no owner now.
+    pub owner: Option<(NodeId, Uid)>,
+    /// Since which epoch that node owns the shard.
+    pub epoch: Epoch,
+    /// Since when, as this node saw it.
+    pub since: Option<Duration>,
+    /// In words: why it is there.
+    pub why: String,
+}
+
+impl Node {
+    /// What lives on each node that is up. Each node has 3 s to answer; one that does not is there with the reason.
+    pub async fn sharding_stats(&self) -> Gathered<NodeStats> {
+        self.broadcast::<Query>(PATH).ask_within(STATS_TIME, Query::Stats).await
+    }
+
+    /// What lives on this node.
+    pub async fn sharding_stats_here(&self) -> NodeStats {
+        self.sharding().stats().await
+    }
+
+    /// What happens to shards from now on, as this node sees it: allocated, moving, moved, hosted here, dropped.
+    ///
+    /// Who is slow to listen misses some, and is told how many.
+    pub fn shard_events(&self) -> broadcast::Receiver<Event> {
+        self.sharding().events.subscribe()
+    }
+
+    /// Where an entity lives by this node's copy of the table, since when, and why there.
+    pub fn explain(&self, kind: &str, id: impl IntoEntityId) -> Result<Explanation, ExplainError> {
+        let id = id.into_entity_id()?;
+        let sharding = self.sharding();
+        let shell = sharding.shell(kind).ok_or_else(|| ExplainError::NotStarted { kind: kind.to_owned() })?;
+        let number = shell.shard_of(&id);
+        let sight = sharding.sight();
+        let known = sight.table.as_ref().and_then(|table| Some((table, table.kind_named(kind)?.0)));
+        let Some((table, kind)) = known else {
+            return Ok(unowned(number, "the cluster does not know the type yet"));
+        };
+        let shard = ShardId { kind, number };
+        let Some(entry) = table.shard(shard) else {
+            return Ok(unowned(number, "nobody has sent to its shard yet: it will be given to a host then"));
+        };
+        let since = sharding.since(shard, entry.epoch);
+        Ok(explained(table, number, entry, since))
+    }
+
+    /// Whether all these types are started here and known to the cluster: what a readiness probe asks.
+    pub fn is_ready_for(&self, kinds: &[&str]) -> bool {
+        let sharding = self.sharding();
+        let sight = sharding.sight();
+        let Some(table) = sight.table.filter(|table| table.member(sight.life).is_some()) else {
+            return false;
+        };
+        kinds.iter().all(|name| {
+            let Some(shell) = sharding.shell(name) else { return false };
+            let known = table.kind_named(name);
+            known.is_some_and(|(_, kind)| !shell.hosts() || kind.hosts().contains(&sight.life))
+        })
+    }
+}
+
+fn unowned(shard: u32, why: &str) -> Explanation {
+    Explanation { shard, owner: None, epoch: Epoch::ZERO, since: None, why: why.to_owned() }
+}
+
+fn explained(table: &Table, shard: u32, entry: &Entry, since: Option<Duration>) -> Explanation {
+    let named = |uid: Uid| {
+        table
+            .member(uid)
+            .map_or_else(|| format!("{uid}, which was removed"), |member| member.facts.id.to_string())
+    };
+    let owner = table.member(entry.owner).map(|member| (member.facts.id.clone(), entry.owner));
+    let why = match (&owner, entry.moving) {
+        (None, _) => format!(
+            "its owner was {}; the shard waits until that one's lease is over by any clock, then begins anew elsewhere",
+            named(entry.owner)
+        ),
+        (Some(_), Some((to, _))) => format!("it is moving to {}", named(to)),
+        (Some(_), None) if entry.epoch == entry.lineage => {
+            "its shard was given to this host, which had the fewest; it began anew there".to_owned()
+        }
+        (Some(_), None) => {
+            format!("its shard moved there with what was queued; it began anew at epoch {}", entry.lineage)
+        }
+    };
+    Explanation { shard, owner, epoch: entry.epoch, since, why }
+}

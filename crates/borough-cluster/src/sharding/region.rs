@@ -1,0 +1,188 @@
+//! The way to all entities of one type.
+
+use std::fmt;
+use std::sync::Arc;
+
+use borough_actor::remote::Message;
+use borough_actor::resident::{self, Asked, Recipient, SystemRef};
+use borough_actor::{
+    ActorId, Ask, EntityId, EntityIdError, IntoEntityId, Reply, Tell, TellError, TryTellError, Unsendable,
+};
+
+use super::entity_ref::EntityRef;
+use super::extract::{EntityMessage, Extractor, Mail};
+use super::kind::KindCore;
+
+/// The way to all entities of one type, wherever they live: what [`ShardBuilder::start`](super::ShardBuilder::start) gives.
+///
+/// It is cheap to clone and may be kept for as long as its node lives. An entity is made by its first message, on the node that hosts its shard.
+///
+/// Order: messages that one task sends to one entity, through any region of its node, are handled in the order they were accepted, also when the
+/// entity's shard moves meanwhile. What was accepted is handled unless a node crashes, or a bound is reached; the latter is counted and said.
+pub struct Region<M: Message> {
+    core: Arc<KindCore<M>>,
+}
+
+impl<M: Message> Region<M> {
+    pub(super) fn new(core: Arc<KindCore<M>>) -> Self {
+        Self { core }
+    }
+
+    pub(super) fn core(&self) -> &Arc<KindCore<M>> {
+        &self.core
+    }
+
+    /// The type's name.
+    pub fn name(&self) -> &str {
+        &self.core.kind.name
+    }
+
+    /// How many shards the type has.
+    pub fn shards(&self) -> u32 {
+        self.core.kind.shards
+    }
+
+    /// The shard of that id.
+    pub fn shard_of(&self, id: impl IntoEntityId) -> Result<u32, EntityIdError> {
+        Ok(self.core.shard_of(&id.into_entity_id()?))
+    }
+
+    /// Sends a message to an entity; waits for room if there is none.
+    ///
+    /// `Ok` means accepted, in order, here: not handled. Who needs to know asks. While the entity's shard has no owner, or is on its way to
+    /// another, messages are held, up to [`hold_limit`](super::ShardBuilder::hold_limit); beyond it they are refused. An error gives the message back.
+    #[inline]
+    pub fn tell(&self, id: impl IntoEntityId, message: M) -> Tell<M> {
+        match id.into_entity_id() {
+            Ok(id) => self.core.send(id, message, None),
+            Err(error) => Tell::refused(bad_id(message, error)),
+        }
+    }
+
+    /// Sends a message to an entity if it can be accepted at once; gives it back otherwise.
+    #[inline]
+    pub fn try_tell(&self, id: impl IntoEntityId, message: M) -> Result<(), TryTellError<M>> {
+        match id.into_entity_id() {
+            Ok(id) => self.core.try_send(id, message),
+            Err(error) => Err(bad_id(message, error).into()),
+        }
+    }
+
+    /// Asks an entity, and waits for the answer: `region.ask("alice", Account::Balance)`.
+    ///
+    /// Every error says whether the message may have been handled. The time spent waiting for an owner of the shard counts towards the timeout.
+    #[inline]
+    pub fn ask<T, F>(&self, id: impl IntoEntityId, message: F) -> Ask<Asking<'_, M>, T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(Reply<T>) -> M,
+    {
+        resident::ask(Asking { core: &self.core, id: id.into_entity_id() }, None, message)
+    }
+
+    /// The address of one entity.
+    pub fn entity(&self, id: impl IntoEntityId) -> Result<EntityRef<M>, EntityIdError> {
+        Ok(EntityRef::new(self.core.clone(), id.into_entity_id()?))
+    }
+
+    /// Sends a message that carries its entity's id. One that is for no entity is an error that gives it back.
+    pub fn send<E: EntityMessage<Inner = M>>(&self, message: E) -> Tell<Mail<E, M>> {
+        match message.route() {
+            Ok((id, message)) => self.core.send(id, message, None).map(Mail::Inner),
+            Err(message) => Tell::refused(TellError::Unsendable(Mail::Whole(message), Unsendable::NoRoute)),
+        }
+    }
+
+    /// Asks by a message that carries its entity's id: `region.request(|reply| Cart::Total { cart, reply })`.
+    pub fn request<E, T, F>(
+        &self,
+        message: F,
+    ) -> Ask<Extractor<E, M>, T, impl FnOnce(Reply<T>) -> Mail<E, M> + use<E, M, T, F>>
+    where
+        E: EntityMessage<Inner = M>,
+        T: Send + 'static,
+        F: FnOnce(Reply<T>) -> E,
+    {
+        self.extractor(E::route).into_ask(message)
+    }
+
+    /// A way in for messages of another type that carry an id: `find` says whose they are and what the entity gets, or gives them back.
+    ///
+    /// For envelopes that are not your own, and for one extractor shared by several regions.
+    pub fn extractor<E: Send + 'static>(
+        &self,
+        find: impl Fn(E) -> Result<(EntityId, M), E> + Send + Sync + 'static,
+    ) -> Extractor<E, M> {
+        Extractor::new(self.core.clone(), Arc::new(find))
+    }
+
+    /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.
+    ///
+    /// The region goes on as a proxy until its node ends. If no other node hosts the type, its entities end. Cancel safe: once begun it goes on.
+    pub async fn shutdown(&self) {
+        self.core.sharding.end_hosting(&self.core.kind.name).await;
+    }
+}
+
+#[cold]
+pub(super) fn bad_id<M>(message: M, error: EntityIdError) -> TellError<M> {
+    TellError::Unsendable(message, Unsendable::BadId(error))
+}
+
+impl<M: Message> Clone for Region<M> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone() }
+    }
+}
+
+impl<M: Message> fmt::Debug for Region<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Region({})", self.core.kind.name)
+    }
+}
+
+/// An entity that is asked.
+pub struct Asking<'a, M: Message> {
+    core: &'a Arc<KindCore<M>>,
+    id: Result<EntityId, EntityIdError>,
+}
+
+impl<'a, M: Message> Asking<'a, M> {
+    pub(super) fn new(core: &'a Arc<KindCore<M>>, id: EntityId) -> Self {
+        Self { core, id: Ok(id) }
+    }
+}
+
+impl<M: Message> Recipient for Asking<'_, M> {
+    type Message = M;
+
+    #[inline]
+    fn send(&self, message: M, asked: Asked) -> Tell<M> {
+        match &self.id {
+            Ok(id) => self.core.send(id.clone(), message, Some(asked)),
+            Err(error) => Tell::refused(bad_id(message, *error)),
+        }
+    }
+
+    #[inline]
+    fn system(&self) -> SystemRef<'_> {
+        self.core.sharding.hub().system_handle().into()
+    }
+
+    fn path(&self) -> String {
+        match &self.id {
+            Ok(id) => self.core.path_of(id),
+            Err(_) => self.core.kind.name.to_string(),
+        }
+    }
+
+    fn id_here(&self) -> Option<ActorId> {
+        None
+    }
+}
+
+impl<M: Message> fmt::Debug for Asking<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Asking({})", Recipient::path(self))
+    }
+}

@@ -1,0 +1,87 @@
+//! One type of entities on this node, as the desk sees it: whatever its messages are.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use borough_actor::EntityId;
+use borough_actor::remote::{Carrier, Inlet};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::{Epoch, Kind, KindId};
+use borough_protocol::table::Table;
+use borough_protocol::version::Version;
+
+use super::host::Order;
+use super::queries::KindStats;
+use super::routes::Used;
+
+/// See the module.
+pub(super) trait Shell: Send + Sync {
+    /// What all nodes must agree upon.
+    fn kind(&self) -> &Arc<Kind>;
+
+    /// Whether its entities can live here; otherwise it is a proxy.
+    fn hosts(&self) -> bool;
+
+    /// The table is newer.
+    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>);
+
+    /// Shards that somebody waits for and nobody was told of.
+    fn take_wanted(&self) -> Vec<u32>;
+
+    /// Holds from now on what is sent to these shards.
+    fn close(&self, shards: &[u32]) -> Closing;
+
+    /// Whether nobody uses the ways any more that were closed so.
+    fn is_quiet(&self, closing: &Closing) -> bool;
+
+    /// These shards have a way: what is held goes first.
+    fn open(&self, openings: &[Opening]);
+
+    /// Sends a barrier behind what was sent to that node before.
+    fn barrier(&self, shard: u32, to: Uid, tag: Epoch, nonce: u64, min_version: Option<Version>);
+
+    /// Tells the lane of that shard what to do.
+    fn order(&self, order: Order);
+
+    /// The life of the node is over: what lived here is dropped, and nobody has a way.
+    fn reset(&self);
+
+    /// The node is gone: nothing is taken any more.
+    fn end(&self);
+
+    /// Itself, for those who know the type of its messages.
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+
+    /// The type of its messages.
+    fn message_type(&self) -> &'static str;
+
+    /// The shard of that id.
+    fn shard_of(&self, id: &EntityId) -> u32;
+
+    /// What lives here.
+    fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
+
+    /// The way in for what one other node sends.
+    fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet>;
+}
+
+/// Ways that were closed at once.
+pub(super) struct Closing {
+    pub(super) number: u64,
+    pub(super) ways: Vec<(u32, Option<Used>)>,
+}
+
+impl Closing {
+    /// Which shards, and whether anything ever went by their ways.
+    pub(super) fn shards(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
+        self.ways.iter().map(|(shard, used)| (*shard, used.as_ref().is_some_and(Used::is_marked)))
+    }
+}
+
+/// A shard has a way.
+pub(super) struct Opening {
+    pub(super) shard: u32,
+    pub(super) to: Uid,
+    pub(super) tag: Epoch,
+}

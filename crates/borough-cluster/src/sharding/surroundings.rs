@@ -1,0 +1,161 @@
+//! What the lanes of a type need of the node around them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+
+use borough_actor::remote::{Carrier, Head, Message, Outgoing};
+use borough_actor::resident::{self, AskId, House};
+use borough_actor::{ActorRef, DeadLetterReason, EntityId, SystemHandle};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::{Input, Word};
+use borough_protocol::sharding::{Epoch, ShardId};
+use borough_protocol::version::Version;
+
+use super::desk::Errand;
+use super::entity_ref::EntityRef;
+use super::host::{Barrier, Fencing, Forwarded, LaneReport, Surroundings};
+use super::kind::KindCore;
+use super::settings::Fenced;
+use super::wire::{self, HEAD_MAX};
+
+impl<M: Message> House<M> for KindCore<M> {
+    fn kind(&self) -> &str {
+        &self.kind.name
+    }
+
+    fn address(&self, id: &EntityId) -> ActorRef<M> {
+        match self.me.upgrade() {
+            Some(me) => EntityRef::new(me, id.clone()).actor_ref(),
+            None => unreachable!("it is called through itself"),
+        }
+    }
+}
+
+impl<M: Message> Surroundings<M> for KindCore<M> {
+    fn system(&self) -> &SystemHandle {
+        self.sharding.hub().system_handle()
+    }
+
+    fn seed(&self) -> u64 {
+        self.target
+    }
+
+    fn shards(&self) -> u32 {
+        self.kind.shards
+    }
+
+    #[inline]
+    fn may_run(&self) -> bool {
+        self.sharding.lease.may_run()
+    }
+
+    fn resumed(&self, waker: &Waker) {
+        self.sharding.lease.wait(waker);
+    }
+
+    fn issued(&self, shard: u32) -> Epoch {
+        let view = self.view();
+        let entry = view.id.and_then(|kind| view.table.as_ref()?.shard(ShardId { kind, number: shard }));
+        entry.map_or(Epoch::ZERO, |entry| entry.issued)
+    }
+
+    fn version(&self) -> Version {
+        self.view().table.as_ref().map_or(Version::ZERO, |table| table.version())
+    }
+
+    fn is_member(&self, uid: Uid) -> bool {
+        self.view().table.as_ref().is_some_and(|table| table.member(uid).is_some())
+    }
+
+    fn report(&self, report: LaneReport) {
+        match report {
+            LaneReport::Froze { shard, epoch } => self.input(shard, |shard| Input::Froze { shard, epoch }),
+            LaneReport::Impossible { shard, epoch } => {
+                self.input(shard, |shard| Input::Impossible { shard, epoch });
+            }
+            LaneReport::Installed { shard, epoch } => {
+                self.input(shard, |shard| Input::Installed { shard, epoch });
+            }
+            LaneReport::Done(Barrier { origin, nonce, .. }) => {
+                self.sharding.say(origin, &Word::BarrierDone { nonce });
+            }
+            LaneReport::Broken { barrier: Barrier { origin, nonce, .. }, hop } => {
+                self.sharding.errand(Errand::Tell(Input::Broken { origin, nonce, hop }));
+            }
+        }
+    }
+
+    fn forward(&self, to: Uid, shard: u32, tag: Epoch, what: Forwarded<M>) {
+        let Some(carrier) = self.carrier_to(to).filter(|carrier| !carrier.is_lost()) else {
+            return self.cannot_forward(to, what);
+        };
+        match what {
+            Forwarded::Barrier(barrier) => {
+                let head = Head { target: self.target, ask: None };
+                let barrier = Barrier { shard, tag, ..barrier };
+                self.forwards.send(&carrier, head, wire::put_barrier(&barrier));
+            }
+            Forwarded::Message { id, message, .. } if self.forwards.has_room() => {
+                let mut head = [0; HEAD_MAX];
+                let length = wire::message_head(&mut head, shard, tag, &id);
+                let recipient = || self.path_of(&id);
+                let head = &head[..length];
+                let outgoing =
+                    Outgoing { carrier: &carrier, target: self.target, head, recipient: &recipient };
+                match outgoing.encode(message) {
+                    Ok((head, body)) => {
+                        self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
+                        self.forwards.send(&carrier, head, body);
+                    }
+                    Err(message) => self.refuse(message, 1),
+                }
+            }
+            Forwarded::Message { message, .. } => self.refuse(message, 1),
+        }
+    }
+
+    fn transfer(&self, to: Uid, shard: u32, epoch: Epoch, parts: Vec<Vec<u8>>) {
+        let Some(carrier) = self.carrier_to(to) else { return };
+        let last = parts.len().saturating_sub(1);
+        for (number, part) in (0..).zip(parts) {
+            let mut body = wire::part_head(shard, epoch, number, number as usize == last);
+            body.extend_from_slice(&part);
+            self.forwards.send(&carrier, Head { target: self.target, ask: None }, body);
+        }
+    }
+
+    fn carrier(&self, to: Uid) -> Option<Arc<dyn Carrier>> {
+        self.carrier_to(to)
+    }
+
+    fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>) {
+        self.refused(1);
+        // Counted once, as a dead letter too: nobody but this node knows of a message that was only told.
+        if ask.is_none() {
+            self.bury(id, message, DeadLetterReason::Unhandled);
+        } else {
+            resident::discard(message);
+        }
+    }
+
+    fn fence(&self, shard: u32, epoch: Epoch) -> Option<Fencing> {
+        let (fence, me) = (self.fence.clone()?, self.me.upgrade()?);
+        let owner = self.view().life?;
+        Some(Box::pin(async move { fence.fence(Fenced { kind: &me.kind.name, shard, epoch, owner }).await }))
+    }
+}
+
+impl<M: Message> KindCore<M> {
+    /// The next hop is gone: what was to go there is refused, and whoever sent a barrier is told.
+    #[cold]
+    fn cannot_forward(&self, to: Uid, what: Forwarded<M>) {
+        match what {
+            Forwarded::Barrier(Barrier { origin, nonce, .. }) => {
+                let broken = Input::Broken { origin, nonce, hop: Some(to) };
+                self.sharding.errand(Errand::Tell(broken));
+            }
+            Forwarded::Message { message, .. } => KindCore::refuse(self, message, 1),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Passivation, faults, and entities that hang.
+
+use std::time::Duration;
+
+use crate::book::{Book, Writer, books};
+use crate::rig::{Rig, after, within};
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_ends_itself_begins_anew_with_its_next_message() {
+    let [node] = Rig::new(31).cluster(["a:1"]).await;
+    let books = books(&node).await;
+    within(books.tell("x", Book::Note { sender: 1, number: 1 })).await.unwrap();
+    within(books.tell("x", Book::Close)).await.unwrap();
+    assert!(within(books.ask("x", Book::Read)).await.unwrap().notes.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_entity_ends_and_takes_no_room() {
+    let [node] = Rig::new(32).cluster(["a:1"]).await;
+    let builder = node.shard("books", |_| Writer::default()).passivate_after(Duration::from_secs(5));
+    let books = builder.start().await.unwrap();
+    for id in 0..50_u64 {
+        within(books.tell(id.to_string(), Book::Note { sender: 1, number: 1 })).await.unwrap();
+    }
+    within(books.ask("0", Book::Read)).await.unwrap();
+    assert_eq!(node.sharding_stats_here().await.kinds[0].entities(), 50);
+    after(Duration::from_secs(12)).await;
+    assert_eq!(node.sharding_stats_here().await.kinds[0].entities(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_hangs_holds_up_only_itself() {
+    let [node] = Rig::new(33).cluster(["a:1"]).await;
+    let books = books(&node).await;
+    within(books.tell("stuck", Book::Hang)).await.unwrap();
+    for id in 0..200_u64 {
+        within(books.ask(id.to_string(), Book::Read)).await.unwrap();
+    }
+    let stuck = books.ask("stuck", Book::Read).timeout(Duration::from_secs(1));
+    assert!(within(stuck).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_begins_the_entity_anew_and_keeps_what_is_queued() {
+    let [node] = Rig::new(34).cluster(["a:1"]).await;
+    let books = books(&node).await;
+    within(books.tell("x", Book::Note { sender: 1, number: 1 })).await.unwrap();
+    within(books.tell("x", Book::Tear)).await.unwrap();
+    within(books.tell("x", Book::Note { sender: 1, number: 2 })).await.unwrap();
+    let pages = within(books.ask("x", Book::Read)).await.unwrap();
+    assert_eq!(pages.notes[&1], (1, 2));
+}

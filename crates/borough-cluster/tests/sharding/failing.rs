@@ -1,0 +1,76 @@
+//! Nodes that crash or are cut off: what they had begins anew elsewhere, and nobody lives twice.
+
+use std::time::Duration;
+
+use crate::book::{Book, books};
+use crate::rig::{Rig, after, within};
+
+#[tokio::test(start_paused = true)]
+async fn what_a_crashed_node_had_answers_again_elsewhere_within_the_time_of_a_fail_over() {
+    let mut rig = Rig::new(21);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let region = books(&a).await;
+    books(&b).await;
+    books(&c).await;
+    for id in 0..64_u64 {
+        within(region.ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(8)).await;
+    drop(c);
+    let died = tokio::time::Instant::now();
+    for id in 0..64_u64 {
+        let life = region.ask(id.to_string(), Book::Life).timeout(Duration::from_secs(10));
+        // What was on its way to the dead node is lost, and says so.
+        if within(life).await.is_err() {
+            let again = region.ask(id.to_string(), Book::Life).timeout(Duration::from_secs(10));
+            within(again).await.unwrap();
+        }
+    }
+    assert!(died.elapsed() < Duration::from_millis(3500), "{:?}", died.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_cut_off_does_nothing_until_it_is_heard_again() {
+    let mut rig = Rig::new(22);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    for id in 0..64_u64 {
+        within(regions[2].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(8)).await;
+    rig.part("c:1", "a:1");
+    rig.part("c:1", "b:1");
+    after(Duration::from_secs(2)).await;
+    // Its lease is over: whatever it has answers nobody, not even here.
+    for id in 0..64_u64 {
+        let life = regions[2].ask(id.to_string(), Book::Life).timeout(Duration::from_millis(300));
+        assert!(within(life).await.is_err(), "{id} answered a node that has no lease");
+    }
+    // The others have gone on with all of it.
+    after(Duration::from_secs(3)).await;
+    for id in 0..64_u64 {
+        within(regions[0].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn known_shards_answer_while_there_is_no_coordinator() {
+    let mut rig = Rig::new(23);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    let mut here = Vec::new();
+    for id in 0..64_u64 {
+        within(regions[1].ask(id.to_string(), Book::Life)).await.unwrap();
+        let explained = b.explain("books", id.to_string()).unwrap();
+        if explained.owner.is_some_and(|(_, uid)| uid != a.uid()) {
+            here.push(id);
+        }
+    }
+    after(Duration::from_secs(8)).await;
+    assert_eq!(b.topology().current().coordinator, Some(a.uid()));
+    drop(a);
+    for id in here {
+        let life = regions[1].ask(id.to_string(), Book::Life).timeout(Duration::from_millis(100));
+        within(life).await.unwrap();
+    }
+}

@@ -1,0 +1,46 @@
+//! Bad set-ups get words.
+
+use borough_cluster::ShardError;
+
+use crate::book::{Book, Writer, books};
+use crate::rig::Rig;
+
+#[tokio::test(start_paused = true)]
+async fn another_shard_count_hash_role_or_function_is_refused_and_both_are_named() {
+    let [a, b] = Rig::new(41).cluster(["a:1", "b:1"]).await;
+    books(&a).await;
+    let shard = |node: &borough_cluster::Node| node.shard("books", |_| Writer::default()).shards(16);
+    let said = |error: ShardError| match error {
+        ShardError::Differs { setting, ours, theirs, .. } => (setting, ours, theirs),
+        other => panic!("{other}"),
+    };
+    let refused = shard(&b).shards(8).start().await.unwrap_err();
+    assert_eq!(said(refused), ("shard count", "8".into(), "16".into()));
+    let refused = shard(&b).hash_by_md5().start().await.unwrap_err();
+    assert_eq!(said(refused), ("hash", "Md5".into(), "Xxh3".into()));
+    let refused = shard(&b).role("back").start().await.unwrap_err();
+    assert_eq!(said(refused), ("role", "back".into(), "none".into()));
+    let refused = shard(&b).shard_by(|id| id.len() as u64).start().await.unwrap_err();
+    assert_eq!(said(refused).0, "hash");
+    shard(&b).start().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_type_of_one_name_is_refused_and_the_first_is_found() {
+    let [node] = Rig::new(42).cluster(["a:1"]).await;
+    let first = books(&node).await;
+    let refused = node.shard("books", |_| Writer::default()).start().await.unwrap_err();
+    assert!(refused.to_string().contains("Book"), "{refused}");
+    assert_eq!(node.region::<Book>("books").unwrap().shards(), first.shards());
+    assert!(node.region::<Book>("letters").unwrap_err().to_string().contains("letters"));
+    assert!(node.region::<u64>("books").unwrap_err().to_string().contains("u64"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_and_shard_counts_that_cannot_be_are_refused() {
+    let [node] = Rig::new(43).cluster(["a:1"]).await;
+    for (name, shards) in [("", 1), ("x", 0), ("x", 1_000_000)] {
+        let refused = node.shard(name, |_| Writer::default()).shards(shards).start().await;
+        assert!(refused.is_err(), "{name} {shards}");
+    }
+}
