@@ -11,6 +11,7 @@ mod entry;
 pub mod hash;
 mod kind;
 pub mod region;
+pub mod passivation;
 mod report;
 mod shard;
 pub mod stance;
