@@ -16,18 +16,25 @@ pub struct ShardReport {
     /// Which report of that node this is: an older one that comes late says nothing.
     pub seq: u64,
     /// Types it hosts, or knows as a proxy (`false`), and that the table does not show so yet.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub kinds: Vec<(Arc<Kind>, bool)>,
     /// Types it hosts no more.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub ended: Vec<KindId>,
     /// Shards that somebody there sends to and that have no owner.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub wanted: Vec<ShardId>,
     /// What it has frozen and sent away, by the epoch of the move.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub frozen: Vec<(ShardId, Epoch)>,
     /// What it has taken in whole, by the epoch of the move.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub installed: Vec<(ShardId, Epoch)>,
     /// Moves that cannot be: state that cannot be captured or read, a turn that does not end in time.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub impossible: Vec<(ShardId, Epoch)>,
     /// Where somebody wants shards to be.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub places: Vec<(ShardId, Uid)>,
 }
 

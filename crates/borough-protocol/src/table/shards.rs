@@ -25,9 +25,11 @@ pub(super) const SHARDS_MAX: u64 = 1 << 17;
 /// A type of entities: what all agreed upon, who hosts it, who owns its shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "super::wire::KindClaim"))]
 pub struct KindTable {
     pub(super) kind: Arc<Kind>,
     pub(super) hosts: BTreeSet<Uid>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::wire::shards"))]
     pub(super) shards: BTreeMap<u32, Entry>,
 }
 

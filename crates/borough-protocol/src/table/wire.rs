@@ -8,14 +8,19 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Deserializer, Serializer};
 
+use super::shards::{KINDS_MAX, SHARDS_MAX};
 use super::{Cluster, KindTable, Member, Removed, Table};
 use crate::flaws::Flaws;
 use crate::incarnation::Uid;
+use crate::sharding::{Entry, Epoch, Kind};
 use crate::version::Version;
 use crate::voters::Voters;
 
 /// No log gets that far, so that a place or term may be counted on from.
 const END: u64 = 1 << 62;
+
+/// No shard has so many owners in one era, so that its epoch may be counted on from.
+const EPOCHS_END: u64 = 1 << 31;
 
 /// What is there before it is looked at; laid out as what is written of a [`Table`].
 #[derive(Deserialize)]
@@ -27,7 +32,65 @@ pub(super) struct Claim {
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
+    #[serde(deserialize_with = "kinds")]
     kinds: Vec<Arc<KindTable>>,
+}
+
+/// A type as it is written, before it is looked at.
+#[derive(Deserialize)]
+pub(super) struct KindClaim {
+    kind: Arc<Kind>,
+    #[serde(deserialize_with = "ascending")]
+    hosts: BTreeSet<Uid>,
+    #[serde(deserialize_with = "numbered")]
+    shards: BTreeMap<u32, Entry>,
+}
+
+/// Shards with their numbers, in order: as a list, whatever the format has for maps.
+pub(super) fn shards<S: Serializer>(shards: &BTreeMap<u32, Entry>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(shards)
+}
+
+fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<KindTable>>, D::Error> {
+    let mut kinds = Vec::new();
+    crate::wire::each(deserializer, |kind: Arc<KindTable>, _| {
+        ensure(kinds.len() < KINDS_MAX, "there are too many types")?;
+        kinds.push(kind);
+        Ok(())
+    })?;
+    Ok(kinds)
+}
+
+fn ascending<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Uid>, D::Error> {
+    let mut uids = BTreeSet::new();
+    crate::wire::each(deserializer, |uid: Uid, _| {
+        ensure(uids.last().is_none_or(|last| *last < uid), "hosts are not in order")?;
+        uids.insert(uid);
+        Ok(())
+    })?;
+    Ok(uids)
+}
+
+fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, Entry>, D::Error> {
+    let mut shards = BTreeMap::new();
+    crate::wire::each(deserializer, |(number, entry): (u32, Entry), _| {
+        ensure(shards.last_key_value().is_none_or(|(last, _)| *last < number), "shards are not in order")?;
+        shards.insert(number, entry);
+        Ok(())
+    })?;
+    Ok(shards)
+}
+
+impl TryFrom<KindClaim> for KindTable {
+    type Error = &'static str;
+
+    fn try_from(claim: KindClaim) -> Result<Self, Self::Error> {
+        let KindClaim { kind, hosts, shards } = claim;
+        ensure(kind.is_sound(), "a type has no name or shards, or too many")?;
+        let last = shards.last_key_value();
+        ensure(last.is_none_or(|(number, _)| *number < kind.shards), "there is no shard of such a number")?;
+        Ok(Self { kind, hosts, shards })
+    }
 }
 
 pub(super) fn members<S: Serializer>(
@@ -72,7 +135,33 @@ impl Claim {
         ensure(
             self.removed.values().all(|removed| self.has(removed.version)),
             "no entry speaks of a removed node",
-        )
+        )?;
+        self.check_kinds()
+    }
+
+    fn check_kinds(&self) -> Result<(), &'static str> {
+        let mut names = BTreeSet::new();
+        let mut all = 0;
+        for kind in &self.kinds {
+            ensure(names.insert(&kind.kind.name), "two types have one name")?;
+            all += u64::from(kind.kind.shards);
+            ensure(kind.hosts.iter().all(|uid| self.members.contains_key(uid)), "a stranger hosts a type")?;
+            kind.shards.values().try_for_each(|entry| self.check_entry(kind, entry))?;
+        }
+        ensure(all <= SHARDS_MAX, "there are too many shards")
+    }
+
+    fn check_entry(&self, kind: &KindTable, entry: &Entry) -> Result<(), &'static str> {
+        let Entry { owner, epoch, issued, lineage, moving } = *entry;
+        let counts = issued >= epoch && epoch >= lineage && lineage > Epoch::ZERO;
+        ensure(counts, "the epochs of a shard do not rise")?;
+        let end = Epoch::new((u64::from(self.cluster.era) << 32) | EPOCHS_END);
+        ensure(issued < end, "a shard had more owners than there can be")?;
+        let hosts = kind.hosts.contains(&owner) || !self.members.contains_key(&owner);
+        ensure(hosts, "a member owns what it does not host")?;
+        let arrives =
+            |(to, at): (Uid, Epoch)| kind.hosts.contains(&to) && to != owner && epoch < at && at <= issued;
+        ensure(moving.is_none_or(arrives), "a shard moves to where it cannot")
     }
 
     /// Whether there is an entry at that place.

@@ -11,6 +11,7 @@ use borough_protocol::log::{Entry, Log};
 use borough_protocol::node::{Node, Placed};
 use borough_protocol::random::Random;
 use borough_protocol::settings::{ClusterSettings, Versions};
+use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, ShardReport, Step};
 use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::{Term, Version};
@@ -126,7 +127,7 @@ impl Liar<'_> {
 
     pub(crate) fn change(&mut self) -> Change {
         let whys = [Removal::Quiet, Removal::Goodbye, Removal::Replaced, Removal::Operator, Removal::CutOff];
-        match self.random.below(40) {
+        match self.random.below(52) {
             0 => Change::Close,
             1..4 => Change::Remove(self.uid(), self.one_of(&whys)),
             4..12 => Change::Free(self.uid()),
@@ -136,7 +137,71 @@ impl Liar<'_> {
                 let facts = Arc::new(facts(&incarnation.address));
                 Change::Admit(Arc::new(Admission { incarnation, facts }))
             }
+            40..43 => Change::Declare(self.kind()),
+            43..46 => Change::Host(self.uid(), self.kind_id()),
+            46 => Change::EndHosting(self.uid(), self.kind_id()),
+            47..52 => Change::Shards(self.list(5, |liar| (liar.shard(), liar.step())).into()),
             _ => Change::Drain(self.uid()),
+        }
+    }
+
+    /// One of a few, so that nodes differ on what a name means; some are unsound.
+    fn kind(&mut self) -> Arc<Kind> {
+        let (xxh3, custom) = (Hashing::Xxh3, Hashing::Custom(self.number()));
+        let least = Allocation::LeastShards { absolute: self.short_number(), percent: 255 };
+        Arc::new(Kind {
+            name: self.one_of(&["a", "b", "c", ""]).into(),
+            shards: if self.one_in(4) { self.short_number() } else { 8 },
+            hashing: self.one_of(&[xxh3, xxh3, Hashing::Md5, custom]),
+            role: self.one_in(6).then(|| "nobody".into()),
+            min_hosts: if self.one_in(6) { self.short_number() } else { 1 },
+            allocation: self.one_of(&[
+                least,
+                Allocation::Rendezvous,
+                Allocation::External,
+                Allocation::Custom,
+            ]),
+        })
+    }
+
+    fn kind_id(&mut self) -> KindId {
+        KindId(if self.one_in(8) { u16::MAX } else { u16::try_from(self.random.below(4)).unwrap_or(0) })
+    }
+
+    fn shard(&mut self) -> ShardId {
+        let number = self.short_number();
+        ShardId { kind: self.kind_id(), number: if self.one_in(8) { number } else { number % 9 } }
+    }
+
+    /// Of a shard as it is, or any.
+    fn epoch(&mut self) -> Epoch {
+        let shard = self.shard();
+        let any = Epoch::new(self.number());
+        let real = self.somebody().and_then(Node::table).map(|table| table.next_epoch(shard));
+        real.filter(|_| !self.one_in(4)).unwrap_or(any)
+    }
+
+    fn step(&mut self) -> Step {
+        let epoch = self.epoch();
+        match self.random.below(5) {
+            0 | 1 => Step::Own(self.uid(), epoch),
+            2 => Step::Move(self.uid(), epoch),
+            3 => Step::Settle(epoch),
+            _ => Step::CallOff(epoch),
+        }
+    }
+
+    pub(crate) fn shard_report(&mut self) -> ShardReport {
+        let at = |liar: &mut Self| (liar.shard(), liar.epoch());
+        ShardReport {
+            seq: self.number(),
+            kinds: self.list(3, |liar| (liar.kind(), !liar.one_in(4))),
+            ended: self.list(2, Self::kind_id),
+            wanted: self.list(8, Self::shard),
+            frozen: self.list(4, at),
+            installed: self.list(4, at),
+            impossible: self.list(2, at),
+            places: self.list(3, |liar| (liar.shard(), liar.uid())),
         }
     }
 

@@ -57,7 +57,7 @@ impl Liar<'_> {
     }
 
     fn word(&mut self) -> Word {
-        match self.random.below(11) {
+        match self.random.below(12) {
             0 | 1 => Word::Gossip(self.gossip()),
             2 => Word::Heartbeat(self.heartbeat()),
             3..6 => Word::Log(self.log()),
@@ -66,6 +66,7 @@ impl Liar<'_> {
             8 if self.one_in(3) => Word::Feed(Feed::Whole(self.table())),
             8 => Word::Feed(Feed::Entries(self.entries().into())),
             9 => Word::Quiet(QuietReport { seq: self.number(), quiet: self.list(5, Self::uid).into() }),
+            10 => Word::Shards(Arc::new(self.shard_report())),
             _ => Word::Report(match self.random.below(30) {
                 0 => Report::Close,
                 1..4 => Report::Leave,

@@ -16,6 +16,7 @@ use borough_protocol::log::Entry;
 use borough_protocol::log::raft::{self, Item};
 use borough_protocol::log::register::{News, Swap};
 use borough_protocol::node::{Feed, Message, Report, Word};
+use borough_protocol::sharding::{Allocation, Hashing, Step};
 use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Change, Removal, State, Table};
 use borough_protocol::vector_clock::Author;
@@ -89,6 +90,9 @@ fn every_variant_of_what_is_inside_is_in_golden_bytes() {
         variants::of::<Entry<Change>>(),
         variants::of::<Change>(),
         variants::of::<Removal>(),
+        variants::of::<Step>(),
+        variants::of::<Hashing>(),
+        variants::of::<Allocation>(),
         variants::of::<State>(),
         variants::of::<Verdict>(),
         variants::of::<Feed>(),

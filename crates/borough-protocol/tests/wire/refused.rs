@@ -8,6 +8,7 @@ use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Entry;
 use borough_protocol::log::raft::Item;
 use borough_protocol::node::QuietReport;
+use borough_protocol::sharding::{self, Allocation, Epoch, Hashing, Kind};
 use borough_protocol::table::{Change, Cluster, Member, Removal, Removed, State, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::{Term, Version};
@@ -133,6 +134,14 @@ struct Claim {
     members: Vec<Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
+    kinds: Vec<KindClaim>,
+}
+
+#[derive(Serialize)]
+struct KindClaim {
+    kind: Kind,
+    hosts: Vec<Uid>,
+    shards: Vec<(u32, sharding::Entry)>,
 }
 
 /// A table at entry 9, with members 1 to 3; node 4 is removed.
@@ -152,7 +161,29 @@ fn claim() -> Claim {
         members: (1..=3).map(member).collect(),
         removed: BTreeMap::from([(uid(4), removed)]),
         closing: false,
+        kinds: vec![kind("account"), kind("basket")],
     }
+}
+
+/// A type that nodes 1 and 2 host; its second shard moves, and its third is an orphan.
+fn kind(name: &str) -> KindClaim {
+    let kind = Kind {
+        name: name.into(),
+        shards: 8,
+        hashing: Hashing::Xxh3,
+        role: None,
+        min_hosts: 1,
+        allocation: Allocation::External,
+    };
+    let owned = |owner, epoch| sharding::Entry { owner, epoch, issued: epoch, lineage: epoch, moving: None };
+    let moving = Some((uid(2), epoch(4)));
+    let moves = sharding::Entry { issued: epoch(5), lineage: epoch(2), moving, ..owned(uid(1), epoch(3)) };
+    let shards = vec![(0, owned(uid(1), epoch(1))), (3, moves), (7, owned(uid(4), epoch(2)))];
+    KindClaim { kind, hosts: vec![uid(1), uid(2)], shards }
+}
+
+fn epoch(count: u64) -> Epoch {
+    Epoch::new(2 << 32 | count)
 }
 
 /// What is wrong, and how it gets so.
@@ -177,6 +208,39 @@ fn a_table_is_such_as_entries_can_make() {
         ("removed and there", |claim| claim.members[2].incarnation.uid = uid(4)),
         ("removed later", |claim| claim.removed.values_mut().for_each(|removed| removed.version.index = 10)),
     ];
+    refuse(&breaks);
+}
+
+#[test]
+fn the_shards_of_a_table_are_such_as_steps_can_make() {
+    let breaks: [Break; 19] = [
+        ("a type without a name", |claim| claim.kinds[0].kind.name = "".into()),
+        ("too long a name", |claim| claim.kinds[0].kind.name = "x".repeat(256).into()),
+        ("too long a role", |claim| claim.kinds[0].kind.role = Some("x".repeat(256).into())),
+        ("a type twice", |claim| claim.kinds[1].kind.name = "account".into()),
+        ("no shards", |claim| claim.kinds[0].kind.shards = 0),
+        ("too many shards", |claim| claim.kinds[0].kind.shards = Kind::SHARDS_MAX + 1),
+        ("too many in all", |claim| {
+            claim.kinds.push(kind("c"));
+            claim.kinds.iter_mut().for_each(|kind| kind.kind.shards = Kind::SHARDS_MAX);
+        }),
+        ("hosts not in order", |claim| claim.kinds[0].hosts.swap(0, 1)),
+        ("a host that is removed", |claim| claim.kinds[0].hosts.push(uid(4))),
+        ("shards not in order", |claim| claim.kinds[0].shards.swap(0, 1)),
+        ("a shard twice", |claim| claim.kinds[0].shards[1].0 = 0),
+        ("a shard too many", |claim| claim.kinds[0].shards[2].0 = 8),
+        ("an owner that does not host it", |claim| claim.kinds[0].shards[0].1.owner = uid(3)),
+        ("an epoch not issued", |claim| claim.kinds[0].shards[0].1.issued = Epoch::new(1)),
+        ("a lineage to come", |claim| claim.kinds[0].shards[0].1.lineage = epoch(2)),
+        ("no lineage", |claim| claim.kinds[0].shards[0].1.lineage = Epoch::ZERO),
+        ("of an era to come", |claim| claim.kinds[0].shards[0].1.issued = Epoch::first(3)),
+        ("moving to its owner", |claim| claim.kinds[0].shards[1].1.moving = Some((uid(1), epoch(4)))),
+        ("moving at an old epoch", |claim| claim.kinds[0].shards[1].1.moving = Some((uid(2), epoch(3)))),
+    ];
+    refuse(&breaks);
+}
+
+fn refuse(breaks: &[Break]) {
     for (what, broken) in breaks {
         let mut claim = claim();
         broken(&mut claim);

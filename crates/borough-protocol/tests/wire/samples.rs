@@ -17,6 +17,7 @@ use borough_protocol::log::raft::{self, Item, Snapshot};
 use borough_protocol::log::register::{self, News, Swap};
 use borough_protocol::node::{Feed, Greeting, Message, QuietReport, Report, Word};
 use borough_protocol::settings::{ClusterSettings, Refusal, Versions};
+use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, ShardReport, Step};
 use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
@@ -77,6 +78,8 @@ fn words() -> Vec<(&'static str, Word)> {
         ("word-report-goodbye", Word::Report(Report::Goodbye)),
         ("word-report-down", Word::Report(Report::Down(uid(4)))),
         ("word-report-close", Word::Report(Report::Close)),
+        ("word-feed-entries-of-shards", Word::Feed(Feed::Entries(entries_of(changes_of_shards()).into()))),
+        ("word-shards", Word::Shards(Arc::new(shard_report()))),
     ];
     words.extend(gossip().map(|(name, message)| (name, Word::Gossip(message))));
     words.extend(log().map(|(name, message)| (name, Word::Log(message))));
@@ -185,14 +188,65 @@ fn changes() -> Vec<Change> {
     changes
 }
 
+/// Every change of shards, every step, and every way to map ids and to give shards away.
+fn changes_of_shards() -> Vec<Change> {
+    let steps = [
+        (shard(0, 17), Step::Own(uid(2), epoch(1))),
+        (shard(1, 300), Step::Move(uid(3), epoch(6))),
+        (shard(2, 70_000), Step::Settle(epoch(9))),
+        (shard(3, 4), Step::CallOff(epoch(7))),
+    ];
+    let mut changes: Vec<Change> = kinds().into_iter().map(Change::Declare).collect();
+    changes.extend([
+        Change::Host(uid(1), KindId(2)),
+        Change::EndHosting(uid(4), KindId(300)),
+        Change::Shards(steps.into()),
+    ]);
+    changes
+}
+
+fn kinds() -> [Arc<Kind>; 4] {
+    let kind = |name: &str, shards, hashing, role: Option<&str>, min_hosts, allocation| {
+        let (name, role) = (name.into(), role.map(Into::into));
+        Arc::new(Kind { name, shards, hashing, role, min_hosts, allocation })
+    };
+    let least = Allocation::LeastShards { absolute: 64, percent: 10 };
+    let custom = Hashing::Custom(0x9216_d5d9_8979_fb1b);
+    [
+        kind("account", 256, Hashing::Xxh3, Some("store"), 3, least),
+        kind("basket", 1000, Hashing::Md5, None, 1, Allocation::Rendezvous),
+        kind("customer", 12, custom, Some("front"), 2, Allocation::External),
+        kind("delivery", 40, Hashing::Xxh3, None, 4, Allocation::Custom),
+    ]
+}
+
+fn shard_report() -> ShardReport {
+    let [account, basket, ..] = kinds();
+    ShardReport {
+        seq: 301,
+        kinds: vec![(account, true), (basket, false)],
+        ended: vec![KindId(3), KindId(5)],
+        wanted: vec![shard(0, 17), shard(1, 130)],
+        frozen: vec![(shard(0, 18), epoch(2))],
+        installed: vec![(shard(0, 19), epoch(3)), (shard(1, 20), epoch(4))],
+        impossible: vec![(shard(2, 21), epoch(5))],
+        places: vec![(shard(1, 22), uid(3))],
+    }
+}
+
 /// Every entry there is, one behind the other.
 fn entries() -> Vec<(Version, Entry<Change>)> {
+    entries_of(changes())
+}
+
+fn entries_of(changes: Vec<Change>) -> Vec<(Version, Entry<Change>)> {
     let mut entries = vec![Entry::Nothing, Entry::Voters { now: uids(&[1, 2, 3]), next: uids(&[1, 3, 4]) }];
-    entries.extend(changes().into_iter().map(Entry::Payload));
+    entries.extend(changes.into_iter().map(Entry::Payload));
     (1032..).map(|index| at(4, index)).zip(entries).collect()
 }
 
-/// Three members, one of which leaves, and two that were removed.
+/// Three members, one of which leaves, and two that were removed. Of the first type one shard is owned, one moves, one was moved, and one
+/// is an orphan; nobody hosts the others.
 fn table() -> Arc<Table> {
     let admit = |place| {
         Entry::Payload(Change::Admit(Arc::new(Admission {
@@ -203,6 +257,13 @@ fn table() -> Arc<Table> {
     let mut history = vec![(0, Entry::Voters { now: uids(&[1]), next: BTreeSet::new() })];
     history.extend((1..=5).map(|place| (1, admit(place))));
     history.push((2, Entry::Voters { now: uids(&[1, 2, 3]), next: BTreeSet::new() }));
+    history.extend(kinds().map(|kind| (2, Entry::Payload(Change::Declare(kind)))));
+    history.extend([1, 2, 4].map(|place| (2, Entry::Payload(Change::Host(uid(place), KindId(0))))));
+    let own = |number, place| (shard(0, number), Step::Own(uid(place), epoch(1)));
+    let to_second = |number| (shard(0, number), Step::Move(uid(2), epoch(2)));
+    let steps = [vec![own(3, 1), own(5, 1), own(7, 1), own(200, 4)], vec![to_second(5), to_second(7)]];
+    history.extend(steps.map(|steps| (2, Entry::Payload(Change::Shards(steps.into())))));
+    history.push((2, Entry::Payload(Change::Shards([(shard(0, 7), Step::Settle(epoch(2)))].into()))));
     let changes = [
         Change::Remove(uid(4), Removal::CutOff),
         Change::Remove(uid(5), Removal::Goodbye),
@@ -297,6 +358,14 @@ fn uids(places: &[usize]) -> BTreeSet<Uid> {
 /// Of the node at that place, counted from 1.
 fn uid(place: usize) -> Uid {
     Uid::new(UIDS[place - 1]).expect("not 0")
+}
+
+fn shard(kind: u16, number: u32) -> ShardId {
+    ShardId { kind: KindId(kind), number }
+}
+
+fn epoch(count: u64) -> Epoch {
+    Epoch::new(u64::from(cluster().era) << 32 | count)
 }
 
 fn at(term: u64, index: u64) -> Version {

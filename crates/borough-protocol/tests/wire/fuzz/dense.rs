@@ -11,6 +11,7 @@ use borough_protocol::log::raft::{self, Item};
 use borough_protocol::log::register::{self, News, Swap};
 use borough_protocol::node::{Feed, Message, QuietReport, Word};
 use borough_protocol::settings::{ClusterSettings, Versions};
+use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, ShardReport, Step};
 use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Admission, Change, Cluster, Table};
 use borough_protocol::vector_clock::Author;
@@ -61,6 +62,34 @@ fn table() -> Table {
     table
 }
 
+fn report(report: ShardReport) -> Message {
+    word(Word::Shards(Arc::new(report)))
+}
+
+fn kind() -> Kind {
+    Kind {
+        name: "".into(),
+        shards: 0,
+        hashing: Hashing::Md5,
+        role: None,
+        min_hosts: 0,
+        allocation: Allocation::Custom,
+    }
+}
+
+/// A table of one type whose every shard has an owner.
+fn sharded() -> Table {
+    let mut table = table();
+    let kind = Kind { name: "x".into(), shards: Kind::SHARDS_MAX, ..kind() };
+    let own = |number| (ShardId { kind: KindId(0), number }, Step::Own(uid(1), Epoch::first(0)));
+    let steps = (0..Kind::SHARDS_MAX).map(own).collect();
+    let changes = [Change::Declare(Arc::new(kind)), Change::Host(uid(1), KindId(0)), Change::Shards(steps)];
+    for (index, change) in (2001..).zip(changes) {
+        table.apply(Version { term: Term::ZERO, index }, &Entry::Payload(change));
+    }
+    table
+}
+
 /// The name of each, and its bytes.
 pub(crate) fn lists() -> Vec<(&'static str, Vec<u8>)> {
     let one = || BTreeSet::from([uid(1)]);
@@ -73,6 +102,7 @@ pub(crate) fn lists() -> Vec<(&'static str, Vec<u8>)> {
         let answer = register::Answer { number: 0, term: Term::ZERO, holder: None, news, renewals };
         Message::FromStore(Answer::Log(answer))
     };
+    let shard = ShardId { kind: KindId(0), number: 0 };
     let numbers = || (1..).take(COUNT);
     let quiet = numbers().map(uid).collect();
     let clock = Arc::new(numbers().map(|number| (Author::Node(uid(number)), 1)).collect());
@@ -91,6 +121,19 @@ pub(crate) fn lists() -> Vec<(&'static str, Vec<u8>)> {
         ("bits", word(Word::Gossip(gossip::Message::Seen { version: 0, bits: vec![0; COUNT].into() }))),
         ("the quiet", word(Word::Quiet(QuietReport { seq: 0, quiet }))),
         ("a clock", word(Word::Gossip(gossip::Message::Pull { clock }))),
+        ("steps", append(&Item::Payload(Change::Shards([].into())))),
+        (
+            "one step each",
+            append(&Item::Payload(Change::Shards([(shard, Step::Settle(Epoch::ZERO))].into()))),
+        ),
+        ("types", append(&Item::Payload(Change::Declare(Arc::new(kind()))))),
+        ("wanted shards", report(ShardReport { wanted: vec![shard; COUNT], ..ShardReport::default() })),
+        ("ended types", report(ShardReport { ended: vec![KindId(0); COUNT], ..ShardReport::default() })),
+        (
+            "reported types",
+            report(ShardReport { kinds: vec![(Arc::new(kind()), true); COUNT], ..ShardReport::default() }),
+        ),
+        ("shards", word(Word::Feed(Feed::Whole(Arc::new(sharded()))))),
         ("members", word(Word::Feed(Feed::Whole(Arc::new(table()))))),
     ];
     all.into_iter().map(|(name, message)| (name, encode(&message))).collect()
