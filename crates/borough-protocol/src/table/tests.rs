@@ -1,5 +1,7 @@
 //! What each change does to the table, and that one which no longer fits does nothing.
 
+mod shards;
+
 use alloc::string::String;
 use alloc::sync::Arc;
 
