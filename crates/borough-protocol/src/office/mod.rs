@@ -180,7 +180,7 @@ impl Office {
         }
         next = next.min(self.free(scene, &mut propose));
         self.change_voters(scene, &mut propose);
-        next = next.min(self.arrange_shards(scene, &mut propose));
+        self.arrange_shards(scene, &mut propose);
         self.asked.retain(|request| request.is_open(scene.table));
         next
     }

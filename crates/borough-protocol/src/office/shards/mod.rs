@@ -56,7 +56,7 @@ pub(super) struct Shards {
     fulfilled: BTreeSet<(Uid, ShardId, Uid)>,
     /// When the balance is looked at next.
     round: Timestamp,
-    /// What was looked at last, and when to look again although nothing has changed.
+    /// What was looked at last, whether a report came since, and when to look again although nothing has changed.
     seen: Version,
     news: bool,
     next: Timestamp,
@@ -77,6 +77,24 @@ impl Shards {
             self.last = Some(from);
             self.news = true;
         }
+    }
+}
+
+impl Shards {
+    /// The steps to take, in the order of shards. What ends a move comes before what begins one.
+    fn plan(&mut self, scene: &Scene<'_>, now: Timestamp, survey: &mut Survey<'_>) -> Vec<(ShardId, Step)> {
+        let mut plan = Plan { table: scene.table, steps: BTreeMap::new() };
+        self.watch(now, survey);
+        self.settle(scene, &mut plan);
+        self.call_off(now, scene, &mut plan);
+        self.give(scene, survey, &mut plan);
+        self.fulfil(scene.table, survey, &mut plan);
+        self.empty(scene, survey, &mut plan);
+        if self.round <= now {
+            self.round = now + ROUND;
+            self.balance(scene, survey, &mut plan);
+        }
+        plan.steps.into_iter().collect()
     }
 }
 
@@ -115,16 +133,15 @@ impl Office {
         self.shards.keep(from, report);
     }
 
-    /// Does what is to be done with shards, and says when to look again.
-    pub(super) fn arrange_shards(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) -> Timestamp {
+    /// Does what is to be done with shards. No moment is exact here: the coordinator acts every renewal anyway, and at once on every
+    /// change of the table and every report.
+    pub(super) fn arrange_shards(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
         let (now, table) = (propose.now, scene.table);
         let shards = &mut self.shards;
-        if !shards.news && shards.seen == table.version() && now < shards.next {
-            return shards.next;
-        }
+        let is_new = shards.news || shards.seen != table.version() || shards.next <= now;
         // What is under way changes the table as soon as it is committed, and that is looked at.
-        if propose.log.tail().any(is_of_shards) {
-            return Timestamp::NEVER;
+        if !is_new || propose.log.tail().any(is_of_shards) {
+            return;
         }
         (shards.news, shards.seen) = (false, table.version());
         shards.reports.retain(|uid, _| table.member(*uid).is_some());
@@ -133,26 +150,13 @@ impl Office {
             forget_others(shards);
         }
         shards.register(scene, propose);
-        let mut plan = Plan { table, steps: BTreeMap::new() };
         let mut survey = Survey::new(scene, now, &shards.reports);
-        shards.watch(now, &survey);
-        shards.settle(scene, &mut plan);
-        shards.call_off(now, scene, &mut plan);
-        shards.give(scene, &mut survey, &mut plan);
-        shards.fulfil(table, &survey, &mut plan);
-        let busy = shards.empty(scene, &mut survey, &mut plan);
-        if shards.round <= now {
-            shards.round = now + ROUND;
-            shards.balance(scene, &survey, &mut plan);
-        }
-        let waits = busy || survey.is_busy() || shards.reports.values().any(|report| !report.is_empty());
-        shards.next =
-            shards.round.min(if waits { now + scene.settings.timing().renew } else { Timestamp::NEVER });
-        let steps: Vec<(ShardId, Step)> = plan.steps.into_iter().collect();
+        let steps = shards.plan(scene, now, &mut survey);
+        let waits = survey.is_busy() || shards.reports.values().any(|report| !report.is_empty());
+        shards.next = if waits { now } else { shards.round };
         for chunk in steps.chunks(STEPS_MAX) {
             propose.once(Change::Shards(Arc::from(chunk)));
         }
-        shards.next
     }
 }
 

@@ -1,12 +1,13 @@
 //! To whom shards go that nobody owns, that somebody wants elsewhere, or whose owner leaves.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
 use super::survey::{KindSurvey, Survey};
 use super::{Plan, Scene, Shards};
 use crate::incarnation::Uid;
 use crate::sharding::allocation::with_strategy;
-use crate::sharding::{ShardId, Step};
+use crate::sharding::{Entry, ShardId, Step};
 use crate::table::Table;
 
 /// So many shards of one leaving node move at once.
@@ -19,15 +20,18 @@ impl Shards {
         let wanted = wanted.filter(|shard| scene.table.shard(**shard).is_none());
         let orphans = survey.kinds.iter().flat_map(|kind| &kind.orphans);
         let homeless: BTreeSet<ShardId> = wanted.chain(orphans).copied().collect();
+        let mut last = None;
         for shard in homeless {
-            let Some(kind) = survey.kinds.get_mut(usize::from(shard.kind.0)) else { continue };
-            if kind.has_begun() {
-                let wished = self.wish(shard).filter(|to| kind.is_host(*to));
-                if let Some(to) = wished.or_else(|| choose(scene, kind, shard.number))
-                    && plan.put(shard, Step::Own(to, scene.table.next_epoch(shard)))
-                {
-                    kind.add(to);
-                }
+            if last != Some(shard.kind) {
+                survey.enter(shard.kind);
+                last = Some(shard.kind);
+            }
+            let Some(kind) = survey.kind(shard.kind).filter(|kind| kind.has_begun()) else { continue };
+            let wished = self.wish(shard).filter(|to| kind.is_host(*to));
+            if let Some(to) = wished.or_else(|| choose(scene, kind, shard.number))
+                && plan.put(shard, Step::Own(to, scene.table.next_epoch(shard)))
+            {
+                survey.add(shard.kind, to);
             }
         }
     }
@@ -49,29 +53,32 @@ impl Shards {
         }
     }
 
-    /// Moves everything off those that leave; says whether somebody leaves.
-    pub(super) fn empty(&self, scene: &Scene<'_>, survey: &mut Survey<'_>, plan: &mut Plan<'_>) -> bool {
+    /// Moves everything off those that leave.
+    pub(super) fn empty(&self, scene: &Scene<'_>, survey: &mut Survey<'_>, plan: &mut Plan<'_>) {
         let mut under_way: BTreeMap<Uid, usize> = BTreeMap::new();
         for (_, entry) in survey.kinds.iter().flat_map(|kind| &kind.moving) {
             *under_way.entry(entry.owner).or_default() += 1;
         }
-        let mut busy = false;
-        for kind in &mut survey.kinds {
-            for (shard, entry) in kind.leaving.clone() {
-                busy = true;
-                let count = under_way.entry(entry.owner).or_default();
-                let free = entry.moving.is_none() && !plan.has(shard) && !self.resting.contains_key(&shard);
-                if *count < LEAVING_MAX
-                    && free
-                    && let Some(to) = choose(scene, kind, shard.number)
-                    && plan.put(shard, Step::Move(to, scene.table.next_epoch(shard)))
-                {
-                    *count += 1;
-                    kind.add(to);
-                }
+        let leaving: Vec<(ShardId, Entry)> =
+            survey.kinds.iter().flat_map(|kind| &kind.leaving).copied().collect();
+        let mut last = None;
+        for (shard, entry) in leaving {
+            if last != Some(shard.kind) {
+                survey.enter(shard.kind);
+                last = Some(shard.kind);
+            }
+            let count = under_way.entry(entry.owner).or_default();
+            let free = entry.moving.is_none() && !plan.has(shard) && !self.resting.contains_key(&shard);
+            if *count < LEAVING_MAX
+                && free
+                && let Some(kind) = survey.kind(shard.kind)
+                && let Some(to) = choose(scene, kind, shard.number)
+                && plan.put(shard, Step::Move(to, scene.table.next_epoch(shard)))
+            {
+                *count += 1;
+                survey.add(shard.kind, to);
             }
         }
-        busy
     }
 
     /// Where somebody wants that shard to be.

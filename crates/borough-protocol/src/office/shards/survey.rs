@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 /// What the table shows, type by type.
 pub(super) struct Survey<'a> {
     pub(super) kinds: Vec<KindSurvey<'a>>,
+    /// How many shards of all types each node has, what is being given to it included.
+    totals: BTreeMap<Uid, usize>,
 }
 
 /// How the shards of one type lie.
@@ -58,7 +60,26 @@ impl<'a> Survey<'a> {
             survey.count_hosts(scene, now, load, &totals, |uid| ended(uid, id));
             survey
         });
-        Self { kinds: kinds.collect() }
+        Self { kinds: kinds.collect(), totals }
+    }
+
+    /// Turns to that type: what was given away of others counts.
+    pub(super) fn enter(&mut self, id: KindId) -> Option<&KindSurvey<'a>> {
+        let kind = self.kinds.get_mut(usize::from(id.0))?;
+        for host in kind.hosts.iter_mut().chain(&mut kind.newest) {
+            host.total = self.totals.get(&host.uid).copied().unwrap_or(0);
+        }
+        Some(kind)
+    }
+
+    /// A shard of that type is given to that host.
+    pub(super) fn add(&mut self, id: KindId, uid: Uid) {
+        *self.totals.entry(uid).or_default() += 1;
+        let Some(kind) = self.kinds.get_mut(usize::from(id.0)) else { return };
+        for host in kind.hosts.iter_mut().chain(&mut kind.newest).filter(|host| host.uid == uid) {
+            host.shards += 1;
+            host.total += 1;
+        }
     }
 
     pub(super) fn kind(&self, id: KindId) -> Option<&KindSurvey<'a>> {
@@ -133,14 +154,6 @@ impl<'a> KindSurvey<'a> {
             |version: &str| newest.is_none_or(|newest| compare_versions(version, newest) == Ordering::Equal);
         let newest = self.hosts.iter().zip(&versions).filter(|(_, version)| is_newest(version));
         self.newest = newest.map(|(host, _)| host.clone()).collect();
-    }
-
-    /// A shard was given to that host.
-    pub(super) fn add(&mut self, uid: Uid) {
-        for host in self.hosts.iter_mut().chain(&mut self.newest).filter(|host| host.uid == uid) {
-            host.shards += 1;
-            host.total += 1;
-        }
     }
 }
 

@@ -82,7 +82,7 @@ fn entry(table: &Table) -> Entry {
 
 /// The step changes nothing there.
 #[track_caller]
-fn no_longer_fits(table: &Table, change: Change) {
+fn no_longer_fits(table: &Table, change: &Change) {
     let mut changed = table.clone();
     assert_eq!(apply(&mut changed, change.clone()), Applied::Nothing, "{change:?}");
     assert_eq!(changed.kinds(), table.kinds(), "{change:?}");
@@ -91,22 +91,22 @@ fn no_longer_fits(table: &Table, change: Change) {
 #[test]
 fn a_type_is_declared_once_and_only_if_it_is_sound() {
     let table = town();
-    no_longer_fits(&table, Change::Declare(kind("account", 9)));
-    no_longer_fits(&table, Change::Declare(kind("", 8)));
-    no_longer_fits(&table, Change::Declare(kind("b", 0)));
-    no_longer_fits(&table, Change::Declare(kind("b", Kind::SHARDS_MAX + 1)));
-    no_longer_fits(&table, Change::Declare(kind(&"b".repeat(256), 1)));
+    no_longer_fits(&table, &Change::Declare(kind("account", 9)));
+    no_longer_fits(&table, &Change::Declare(kind("", 8)));
+    no_longer_fits(&table, &Change::Declare(kind("b", 0)));
+    no_longer_fits(&table, &Change::Declare(kind("b", Kind::SHARDS_MAX + 1)));
+    no_longer_fits(&table, &Change::Declare(kind(&"b".repeat(256), 1)));
     let full = after([Change::Declare(kind("b", Kind::SHARDS_MAX))]);
-    no_longer_fits(&full, Change::Declare(kind("c", Kind::SHARDS_MAX)));
+    no_longer_fits(&full, &Change::Declare(kind("c", Kind::SHARDS_MAX)));
     assert_eq!(full.kind_named("b").map(|(id, _)| id), Some(KindId(1)));
 }
 
 #[test]
 fn members_host_types_that_there_are() {
     let table = town();
-    no_longer_fits(&table, Change::Host(uid(1), KIND));
-    no_longer_fits(&table, Change::Host(uid(9), KIND));
-    no_longer_fits(&table, Change::Host(uid(4), KindId(1)));
+    no_longer_fits(&table, &Change::Host(uid(1), KIND));
+    no_longer_fits(&table, &Change::Host(uid(9), KIND));
+    no_longer_fits(&table, &Change::Host(uid(4), KindId(1)));
     assert!(table.may_host(uid(3), KIND) && !table.may_host(uid(4), KIND));
 }
 
@@ -121,29 +121,29 @@ fn a_shard_begins_at_the_first_epoch_of_the_era() {
 #[test]
 fn only_active_hosts_are_given_shards_and_only_those_that_there_are() {
     let draining = after([Change::Drain(uid(2))]);
-    no_longer_fits(&draining, step(Step::Own(uid(2), epoch(1))));
-    no_longer_fits(&town(), step(Step::Own(uid(4), epoch(1))));
-    no_longer_fits(&town(), step(Step::Own(uid(9), epoch(1))));
-    no_longer_fits(&town(), step(Step::Own(uid(1), epoch(2))));
+    no_longer_fits(&draining, &step(Step::Own(uid(2), epoch(1))));
+    no_longer_fits(&town(), &step(Step::Own(uid(4), epoch(1))));
+    no_longer_fits(&town(), &step(Step::Own(uid(9), epoch(1))));
+    no_longer_fits(&town(), &step(Step::Own(uid(1), epoch(2))));
     let beyond = ShardId { kind: KIND, number: 8 };
-    no_longer_fits(&town(), Change::Shards(Arc::from([(beyond, Step::Own(uid(1), epoch(1)))])));
+    no_longer_fits(&town(), &Change::Shards(Arc::from([(beyond, Step::Own(uid(1), epoch(1)))])));
     let unknown = ShardId { kind: KindId(7), number: 0 };
-    no_longer_fits(&town(), Change::Shards(Arc::from([(unknown, Step::Own(uid(1), epoch(1)))])));
+    no_longer_fits(&town(), &Change::Shards(Arc::from([(unknown, Step::Own(uid(1), epoch(1)))])));
 }
 
 #[test]
 fn what_has_an_owner_is_given_to_nobody_else() {
-    no_longer_fits(&owned(), step(Step::Own(uid(2), epoch(2))));
+    no_longer_fits(&owned(), &step(Step::Own(uid(2), epoch(2))));
 }
 
 #[test]
 fn an_orphan_begins_anew_once_it_is_freed() {
     let removed = after([step(Step::Own(uid(1), epoch(1))), Change::Remove(uid(1), Removal::Quiet)]);
     assert_eq!(entry(&removed).owner, uid(1));
-    no_longer_fits(&removed, step(Step::Own(uid(2), epoch(2))));
+    no_longer_fits(&removed, &step(Step::Own(uid(2), epoch(2))));
     let mut freed = removed;
     apply(&mut freed, Change::Free(uid(1)));
-    no_longer_fits(&freed, step(Step::Own(uid(2), epoch(1))));
+    no_longer_fits(&freed, &step(Step::Own(uid(2), epoch(1))));
     apply(&mut freed, step(Step::Own(uid(2), epoch(2))));
     let second = epoch(2);
     let expected = Entry { owner: uid(2), epoch: second, issued: second, lineage: second, moving: None };
@@ -169,45 +169,45 @@ fn a_move_hands_out_an_epoch_and_keeps_the_owner() {
         moving: Some((uid(2), epoch(2))),
     };
     assert_eq!(entry(&table), expected);
-    no_longer_fits(&table, step(Step::Move(uid(3), epoch(3))));
+    no_longer_fits(&table, &step(Step::Move(uid(3), epoch(3))));
 }
 
 #[test]
 fn a_shard_moves_from_a_member_to_another_that_stays() {
-    no_longer_fits(&town(), step(Step::Move(uid(2), epoch(1))));
-    no_longer_fits(&owned(), step(Step::Move(uid(1), epoch(2))));
-    no_longer_fits(&owned(), step(Step::Move(uid(4), epoch(2))));
-    no_longer_fits(&owned(), step(Step::Move(uid(2), epoch(3))));
+    no_longer_fits(&town(), &step(Step::Move(uid(2), epoch(1))));
+    no_longer_fits(&owned(), &step(Step::Move(uid(1), epoch(2))));
+    no_longer_fits(&owned(), &step(Step::Move(uid(4), epoch(2))));
+    no_longer_fits(&owned(), &step(Step::Move(uid(2), epoch(3))));
     let draining = after([step(Step::Own(uid(1), epoch(1))), Change::Drain(uid(2))]);
-    no_longer_fits(&draining, step(Step::Move(uid(2), epoch(2))));
+    no_longer_fits(&draining, &step(Step::Move(uid(2), epoch(2))));
     let leaves = after([step(Step::Own(uid(1), epoch(1))), Change::Drain(uid(1))]);
     assert!(leaves.after(SHARD, Step::Move(uid(2), epoch(2))).is_some(), "who leaves gives away");
     let orphaned = after([step(Step::Own(uid(1), epoch(1))), Change::Remove(uid(1), Removal::Goodbye)]);
-    no_longer_fits(&orphaned, step(Step::Move(uid(2), epoch(2))));
+    no_longer_fits(&orphaned, &step(Step::Move(uid(2), epoch(2))));
 }
 
 #[test]
 fn a_settled_move_keeps_the_lineage() {
     let mut table = moving();
-    no_longer_fits(&table, step(Step::Settle(epoch(1))));
+    no_longer_fits(&table, &step(Step::Settle(epoch(1))));
     apply(&mut table, step(Step::Settle(epoch(2))));
     let expected =
         Entry { owner: uid(2), epoch: epoch(2), issued: epoch(2), lineage: epoch(1), moving: None };
     assert_eq!(entry(&table), expected);
-    no_longer_fits(&table, step(Step::Settle(epoch(2))));
-    no_longer_fits(&table, step(Step::CallOff(epoch(2))));
+    no_longer_fits(&table, &step(Step::Settle(epoch(2))));
+    no_longer_fits(&table, &step(Step::CallOff(epoch(2))));
 }
 
 #[test]
 fn a_move_that_is_called_off_burns_its_epoch() {
     let mut table = moving();
-    no_longer_fits(&table, step(Step::CallOff(epoch(1))));
+    no_longer_fits(&table, &step(Step::CallOff(epoch(1))));
     apply(&mut table, step(Step::CallOff(epoch(2))));
     let expected =
         Entry { owner: uid(1), epoch: epoch(1), issued: epoch(2), lineage: epoch(1), moving: None };
     assert_eq!(entry(&table), expected);
-    no_longer_fits(&table, step(Step::Settle(epoch(2))));
-    no_longer_fits(&table, step(Step::Move(uid(2), epoch(2))));
+    no_longer_fits(&table, &step(Step::Settle(epoch(2))));
+    no_longer_fits(&table, &step(Step::Move(uid(2), epoch(2))));
     assert_eq!(apply(&mut table, step(Step::Move(uid(2), epoch(3)))), Applied::Shards);
 }
 
@@ -225,17 +225,17 @@ fn the_removal_of_the_receiver_calls_the_move_off() {
     apply(&mut table, Change::Remove(uid(2), Removal::Quiet));
     assert_eq!((entry(&table).moving, entry(&table).issued), (None, epoch(2)));
     assert!(!table.kinds()[0].hosts().contains(&uid(2)));
-    no_longer_fits(&table, step(Step::Settle(epoch(2))));
+    no_longer_fits(&table, &step(Step::Settle(epoch(2))));
 }
 
 #[test]
 fn nobody_stops_hosting_while_it_owns_anything_and_what_moves_to_it_is_called_off() {
-    no_longer_fits(&moving(), Change::EndHosting(uid(1), KIND));
-    no_longer_fits(&moving(), Change::EndHosting(uid(4), KIND));
+    no_longer_fits(&moving(), &Change::EndHosting(uid(1), KIND));
+    no_longer_fits(&moving(), &Change::EndHosting(uid(4), KIND));
     let mut table = moving();
     assert_eq!(apply(&mut table, Change::EndHosting(uid(2), KIND)), Applied::Shards);
     assert_eq!(entry(&table).moving, None);
-    no_longer_fits(&table, step(Step::Move(uid(2), epoch(3))));
+    no_longer_fits(&table, &step(Step::Move(uid(2), epoch(3))));
 }
 
 #[test]
