@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub(crate) struct Hub {
     codec: CodecId,
     members: Members,
     last_ticket: AtomicU64,
+    /// How many times sessions were ended of which something may still arrive.
+    ending: Arc<AtomicUsize>,
     sharding: OnceLock<Weak<Sharding>>,
     state: Mutex<State>,
 }
@@ -85,6 +87,7 @@ impl Hub {
             codec,
             members,
             last_ticket: AtomicU64::new(0),
+            ending: Arc::default(),
             sharding: OnceLock::new(),
             state: Mutex::default(),
         })
@@ -236,7 +239,19 @@ impl Hub {
         for link in links {
             link.close();
         }
-        drop(self.runtime.spawn(async move { drop(sessions) }));
+        let ending = self.ending.clone();
+        ending.fetch_add(1, Ordering::AcqRel);
+        drop(self.runtime.spawn(async move {
+            for session in sessions {
+                session.clear();
+            }
+            ending.fetch_sub(1, Ordering::AcqRel);
+        }));
+    }
+
+    /// Whether nothing can come any more of those that were closed.
+    pub(crate) fn is_rid_of_the_closed(&self) -> bool {
+        self.ending.load(Ordering::Acquire) == 0
     }
 
     /// Lets go of links and sessions of lives that are no members and that nobody has heard of for a while: joins that failed, refs of the

@@ -112,6 +112,15 @@ impl Session {
         reader.into_iter().for_each(Waker::wake);
     }
 
+    /// Drops what arrived and found no room; after [`end`](Self::end). Waits for a reader that is at it, and drops what is the user's, so never on the
+    /// control thread.
+    pub(super) fn clear(&self) {
+        let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let inlets = std::mem::take(&mut reading.desk.inlets);
+        drop(reading);
+        drop(inlets);
+    }
+
     /// Whether a connection of it is being read.
     pub(super) fn is_read(&self) -> bool {
         self.register().reader.is_some()

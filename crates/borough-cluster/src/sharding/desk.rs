@@ -91,7 +91,7 @@ impl Desk {
 
     /// Until nobody holds the node any more.
     pub(super) async fn run(mut self) {
-        self.look();
+        self.look().await;
         loop {
             // What was closed is quiet at once as a rule, and leads to more.
             while self.find_closed() {}
@@ -104,7 +104,7 @@ impl Desk {
                     if seen.is_err() {
                         return self.end_life();
                     }
-                    self.look();
+                    self.look().await;
                 }
                 errand = self.errands.recv() => match errand {
                     Some(Errand::Stop) | None => return self.end_life(),
@@ -121,7 +121,13 @@ impl Desk {
     }
 
     /// Sees what the control thread shows.
-    fn look(&mut self) {
+    ///
+    /// A table that shows somebody removed is followed only when nothing of that one can come any more: barriers are answered by what the
+    /// table says.
+    async fn look(&mut self) {
+        while !self.sharding.hub().is_rid_of_the_closed() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
         let Sight { life, table, drains } = self.sight.borrow_and_update().clone();
         if self.life.as_ref().is_some_and(|known| known.uid != life || table.is_none()) {
             self.end_life();
