@@ -1,8 +1,10 @@
 //! How clusters come to be.
 
+use std::time::Duration;
+
 use borough_cluster::{MemberState, Node, Standing};
 
-use crate::rig::{Rig, within};
+use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
 async fn a_node_without_seeds_founds_a_cluster_by_itself() {
@@ -81,4 +83,20 @@ async fn nodes_form_a_cluster_over_tcp() {
     within(second.wait_for(2)).await.unwrap();
     within(second.leave()).await.unwrap();
     within(first.leave()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_admitted_before_enough_nodes_of_a_role_are_there() {
+    let mut rig = Rig::new(77);
+    let mut start = |address: &'static str, role: &'static str| {
+        rig.node(address, &["a:1"]).role(role).minimum_members_of("back", 2).start()
+    };
+    let front = start("a:1", "front").await.unwrap();
+    let first = start("b:1", "back").await.unwrap();
+    after(Duration::from_secs(30)).await;
+    assert_eq!(first.topology().current().up().count(), 0);
+    let second = start("c:1", "back").await.unwrap();
+    for node in [&front, &first, &second] {
+        within(node.wait_for(3)).await.unwrap();
+    }
 }
