@@ -90,6 +90,14 @@ pub trait Actor: Sized + Send + 'static {
         self.started(ctx)
     }
 
+    /// Called on an entity that came from another node with its state, in place of `started`, which it calls unless overridden.
+    ///
+    /// Timers that send once come with it, after this, and take the place of those that this sets by the same keys; timers that repeat, the
+    /// receive timeout, watches and children do not come.
+    fn arrived(&mut self, ctx: &mut Context<Self>) -> impl Future<Output = Result<(), Fault>> + Send {
+        self.started(ctx)
+    }
+
     /// Called last, when the actor's children are gone and no message can reach it any more.
     ///
     /// Not called for an actor that is killed, nor when there is no instance that has started: it failed to, or

@@ -117,7 +117,8 @@ impl Supervision {
         self
     }
 
-    pub(crate) fn decide(&self, fault: &Fault) -> Directive {
+    /// What it says about that fault. The decision may be user code.
+    pub fn decide(&self, fault: &Fault) -> Directive {
         match &self.decide {
             Decide::Always(directive) => *directive,
             Decide::By(decide) => decide(fault),

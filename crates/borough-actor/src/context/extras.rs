@@ -39,6 +39,15 @@ impl<M: Send + 'static> Extras<M> {
             && self.annex.is_none()
     }
 
+    /// What is stashed, in order.
+    pub(crate) fn stashed(&self) -> impl Iterator<Item = (&M, Option<AskId>)> {
+        self.stash.iter().filter_map(|item| match item {
+            Item::Tell(message) => Some((message, None)),
+            Item::Ask(message, ask) => Some((message, Some(ask.unstow()))),
+            Item::Rare(_) => None,
+        })
+    }
+
     /// Takes what was stashed, in order.
     pub(crate) fn take_stash(&mut self) -> VecDeque<(M, Option<AskId>)> {
         self.stash.drain().filter_map(into_asked).collect()

@@ -34,6 +34,10 @@ impl<M> Stash<M> {
         self.0.drain(..)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Item<M>> {
+        self.0.iter()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

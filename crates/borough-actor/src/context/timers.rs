@@ -233,18 +233,12 @@ impl<M> Timers<M> {
         Some(make())
     }
 
-    /// Takes those that send once, with the time they have left.
-    pub(crate) fn take_once(&mut self, now: Instant) -> Vec<(TimerKey, Duration, M)> {
-        let once = |_: &TimerKey, timer: &mut Timer<M>| matches!(timer.kind, Kind::Once(_));
-        let taken: Vec<_> = self.by_key.extract_if(once).collect();
-        let mut timers = Vec::with_capacity(taken.len());
-        for (key, timer) in taken {
-            self.due.remove(&timer.due);
-            if let Kind::Once(message) = timer.kind {
-                timers.push((key, timer.due.0.saturating_duration_since(now), message));
-            }
-        }
-        timers
+    /// Those that send once, with the time they have left.
+    pub(crate) fn each_once(&self, now: Instant) -> impl Iterator<Item = (&TimerKey, Duration, &M)> {
+        self.by_key.iter().filter_map(move |(key, timer)| match &timer.kind {
+            Kind::Once(message) => Some((key, timer.due.0.saturating_duration_since(now), message)),
+            Kind::FixedDelay(..) | Kind::FixedRate(..) => None,
+        })
     }
 
     fn take_idle(&mut self, now: Instant) -> Option<M> {

@@ -51,6 +51,12 @@ impl<T: Letter> Batch<T> {
 }
 
 impl<T> Batch<T> {
+    /// The items, the first first.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flat_map(|in_hand| in_hand.items.iter())
+    }
+
     /// What the items weigh together: as much as they are, or more.
     #[inline]
     pub fn weight(&self) -> usize {

@@ -390,7 +390,7 @@ impl<T: Letter> Mailbox<T> {
     }
 
     /// Waits for interrupts alone, with the queue left as it is; each is given once.
-    pub(crate) fn poll_interrupt(&self, cx: &mut Context<'_>) -> Poll<u8> {
+    pub fn poll_interrupt(&self, cx: &mut Context<'_>) -> Poll<u8> {
         let mut state = lock(&self.state);
         if let Some(raised) = self.take_interrupts() {
             return Poll::Ready(raised);

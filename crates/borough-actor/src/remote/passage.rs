@@ -76,13 +76,8 @@ pub(crate) fn note_taken(ask: u64) {
     TAKEN.with_borrow_mut(|taken| taken.push(ask));
 }
 
-/// What was encoded last does not travel after all: the replies in it stay.
-pub fn take_back_replies(system: crate::actor_ref::SystemRef<'_>) {
-    crate::ask::take_back(&system.0.asks, taken());
-}
-
 /// The asks noted since the last call.
 #[inline]
-pub(crate) fn taken() -> Vec<u64> {
+pub fn taken() -> Vec<u64> {
     if ANY_TAKEN.replace(false) { TAKEN.with_borrow_mut(mem::take) } else { Vec::new() }
 }

@@ -78,9 +78,15 @@ impl<M: Send + 'static> Belongings<M> {
         }
     }
 
-    /// Takes the timers that send once: key, time left and message. Others are made of code, which cannot be carried.
-    pub fn take_timers(&mut self) -> Vec<(TimerKey, Duration, M)> {
-        self.0.as_mut().map(|extras| extras.timers.take_once(Instant::now())).unwrap_or_default()
+    /// The timers that send once: key, time left and message. Others are made of code, which cannot be carried.
+    pub fn timers(&self) -> impl Iterator<Item = (&TimerKey, Duration, &M)> {
+        let now = Instant::now();
+        self.0.iter().flat_map(move |extras| extras.timers.each_once(now))
+    }
+
+    /// What is stashed, in order.
+    pub fn stashed(&self) -> impl Iterator<Item = (&M, Option<AskId>)> {
+        self.0.iter().flat_map(|extras| extras.stashed())
     }
 
     /// Sets a timer that was set elsewhere.

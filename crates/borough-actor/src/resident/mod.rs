@@ -30,22 +30,29 @@ pub(crate) use self::lodger::Resident;
 pub use self::lodger::{House, Lodger};
 pub use self::recipient::Recipient;
 pub use self::station::Station;
-pub use self::turn::{Ended, Turned, begin, end, message, terminated};
+pub use self::turn::{Ended, Turned, arrive, begin, end, message, terminated};
 use crate::actor_ref::ActorRef;
 pub use crate::actor_ref::{Asked, Route, SystemRef};
 pub use crate::ask::AskId;
 use crate::ask::{Ask, AskTable};
 pub use crate::ask::{discard, travelled};
 use crate::entity_id::EntityId;
+use crate::fault::Fault;
 use crate::id::ActorId;
 pub use crate::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
-pub use crate::remote::passage::{take_back_replies, with_scratch};
+pub use crate::remote::passage::{taken as taken_replies, with_scratch};
+use crate::supervision::{ActorFailed, Directive};
 use crate::system::SystemHandle;
 pub use crate::tell::{Queued, Waiting};
 
 /// The address that leads by that way.
 pub fn through<M>(route: Arc<dyn Route<M>>) -> ActorRef<M> {
     ActorRef::through(route)
+}
+
+/// The runtime that a system's actors run on.
+pub fn runtime(system: &SystemHandle) -> tokio::runtime::Handle {
+    system.core().runtime.clone()
 }
 
 /// Asks somebody who is no [`ActorRef`]. Without a timeout the system's own holds.
@@ -57,6 +64,30 @@ where
 {
     let timeout = timeout.unwrap_or(recipient.system().0.settings.ask_timeout);
     Ask::new(recipient, timeout, message)
+}
+
+/// What was encoded does not travel after all: those [taken](taken_replies) for its replies are given back.
+pub fn take_back_replies(system: SystemRef<'_>, taken: Vec<u64>) {
+    crate::ask::take_back(&system.0.asks, taken);
+}
+
+/// Runs user code; a panic in it becomes a fault.
+#[inline]
+pub fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Fault> {
+    Fault::catch(code)
+}
+
+/// Makes a message, by user code that may panic; asks in what it drops of it learn that no handler saw them.
+#[inline]
+pub fn decoding<T>(code: impl FnOnce() -> T) -> Result<T, Fault> {
+    Fault::catch(|| crate::ask::discarding(code))
+}
+
+/// Tells whoever listens that a resident failed, and what is done about it.
+pub fn report_failure(system: &SystemHandle, path: String, fault: &Fault, directive: Directive) {
+    let failed = ActorFailed { path, fault: fault.to_string(), directive };
+    tracing::warn!(actor = %failed.path, fault = %failed.fault, ?directive, "an entity failed");
+    system.events().publish(failed);
 }
 
 /// Whether the asker of that ask has given up.

@@ -8,7 +8,7 @@ use std::task::{self, Poll};
 
 use super::lodger::{House, Resident};
 use crate::actor::Actor;
-use crate::cell::ActorCell;
+use crate::cell::{ActorCell, interrupt};
 use crate::context::Context;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::host::ending;
@@ -20,6 +20,8 @@ use crate::watch::StopReason;
 pub struct Station<M: Send + 'static> {
     cell: Arc<ActorCell<M>>,
     reason: StopReason,
+    /// The waker it left.
+    left: Option<task::Waker>,
 }
 
 impl<M: Send + 'static> Station<M> {
@@ -32,11 +34,18 @@ impl<M: Send + 'static> Station<M> {
             ActorCell { mailbox, id, core: core.clone() }
         });
         let cell = cell.map_err(|_| SpawnError::Stopping)?;
-        Ok(Self { cell, reason: StopReason::SystemStopped })
+        Ok(Self { cell, reason: StopReason::SystemStopped, left: None })
     }
 
     /// Whether the task is to end, and why; wakes it when it is.
     pub fn poll_end(&mut self, cx: &mut task::Context<'_>) -> Poll<StopReason> {
+        // Looked at often, and left seldom: the waker is nearly always the same.
+        if self.left.as_ref().is_some_and(|left| left.will_wake(cx.waker()))
+            && !self.cell.mailbox.is_interrupted(interrupt::ALL)
+        {
+            return Poll::Pending;
+        }
+        self.left = Some(cx.waker().clone());
         while let Poll::Ready(bits) = self.cell.mailbox.poll_interrupt(cx) {
             if let Some(reason) = ending(bits) {
                 self.reason = reason;

@@ -91,6 +91,15 @@ pub fn begin<A: Actor>(
     }
 }
 
+/// The first turn of a resident that came from another node with its state.
+pub fn arrive<A: Actor>(mut actor: A, mut ctx: Context<A>) -> impl Future<Output = Turned<A>> + Send {
+    async move {
+        let who = ctx.turn(None);
+        let outcome = Fenced { who, code: pin!(actor.arrived(&mut ctx)) }.await;
+        Turned { actor, ctx, outcome }
+    }
+}
+
 /// The last turn of a resident.
 pub fn end<A: Actor>(
     mut actor: A,

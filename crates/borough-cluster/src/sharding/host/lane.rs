@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -23,7 +24,7 @@ const CAPACITY: NonZeroU32 = NonZeroU32::new(2048).unwrap();
 /// Interrupts of a lane's mailbox.
 pub(super) const ORDERS: u8 = 1;
 pub(super) const READY: u8 = 1 << 1;
-pub(super) const END: u8 = 1 << 2;
+const END: u8 = 1 << 2;
 
 /// The way to the entities of some shards of one type. Cheap to clone.
 pub(crate) struct Lane<M>(pub(super) Arc<Shared<M>>);
@@ -31,15 +32,50 @@ pub(crate) struct Lane<M>(pub(super) Arc<Shared<M>>);
 /// What the two halves of a lane share.
 pub(super) struct Shared<M> {
     pub(super) mailbox: Mailbox<Item<M>>,
+    /// What there is beside messages: the mailbox takes its own note of it, but gives that only to one who waits.
+    signals: AtomicU8,
     pub(super) orders: Mutex<Vec<Order>>,
+    /// The calls that rang.
+    pub(super) ready: Mutex<Vec<u64>>,
     /// Entities that have as many messages waiting as they may.
     pub(super) crowd: Crowd<M>,
 }
 
 impl<M> Shared<M> {
+    /// Whether there are orders.
+    #[inline]
+    pub(super) fn has_orders(&self) -> bool {
+        self.signals.load(Ordering::Acquire) & ORDERS != 0
+            && self.signals.fetch_and(!ORDERS, Ordering::AcqRel) != 0
+    }
+
+    /// Whether something rang.
+    #[inline]
+    pub(super) fn has_ready(&self) -> bool {
+        self.signals.load(Ordering::Acquire) & READY != 0
+            && self.signals.fetch_and(!READY, Ordering::AcqRel) != 0
+    }
+
+    /// Whether the lane is to end.
+    pub(super) fn has_ended(&self) -> bool {
+        self.signals.load(Ordering::Acquire) & END != 0
+    }
+
+    /// Says that there is one of these, and wakes the lane.
+    pub(super) fn signal(&self, bit: u8) {
+        self.signals.fetch_or(bit, Ordering::AcqRel);
+        self.mailbox.interrupt(bit);
+    }
+
     pub(super) fn new() -> Self {
         let mailbox = Mailbox::new(CAPACITY, WhenFull::Wait);
-        Self { mailbox, orders: Mutex::default(), crowd: Crowd::default() }
+        Self {
+            mailbox,
+            signals: AtomicU8::new(0),
+            orders: Mutex::default(),
+            ready: Mutex::default(),
+            crowd: Crowd::default(),
+        }
     }
 }
 
@@ -72,7 +108,12 @@ impl<M: Message> Lane<M> {
     /// Gives an order; it is never refused.
     pub(crate) fn order(&self, order: Order) {
         self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
-        self.0.mailbox.interrupt(ORDERS);
+        self.0.signal(ORDERS);
+    }
+
+    /// Ends the lane: what waits is refused, and nothing is let in any more.
+    pub(crate) fn end(&self) {
+        self.0.signal(END);
     }
 
     /// Puts a barrier in line, behind everything sent before.

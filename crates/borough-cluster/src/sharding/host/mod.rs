@@ -9,20 +9,34 @@
 //! Promise: an entity handles one message at a time, in the order they were accepted. No turn runs while the lease does not hold. A shard that
 //! is frozen changes nothing any more until it resumes; what a move carries is all there was at the cut.
 
+mod alarms;
+mod busy;
 mod crowd;
+mod fault;
+mod floor;
+mod hall;
+mod index;
 mod inlet;
 mod lane;
 mod order;
 mod parcel;
 mod policy;
 mod settings;
+mod shard;
 mod surroundings;
+mod sweep;
+mod table;
+mod transfer;
+mod turns;
 
 use std::sync::Arc;
 
 use borough_actor::Actor;
 use borough_actor::remote::Message;
+use borough_actor::resident::{self, Station};
 
+use self::floor::Floor;
+use self::hall::Hall;
 pub(crate) use self::inlet::LaneInlet;
 pub(crate) use self::lane::Lane;
 use self::lane::Shared;
@@ -32,6 +46,9 @@ pub use self::policy::{Passivation, Policy};
 pub(crate) use self::settings::{Make, Migration, Settings};
 pub(crate) use self::surroundings::{Fencing, Forwarded, Surroundings};
 
+/// How many lanes there are for each worker of the runtime: a few, so that one that is held up leaves others.
+const LANES_PER_WORKER: u32 = 2;
+
 /// Starts the lanes of a type, on the runtime of its system. Shard `n` lives in lane `n % lanes`.
 pub(crate) fn start<A: Actor>(
     settings: Settings<A>,
@@ -40,6 +57,26 @@ pub(crate) fn start<A: Actor>(
 where
     A::Msg: Message,
 {
-    let _ = (settings, surroundings);
-    [Lane(Arc::new(Shared::new()))].into()
+    let (system, shards) = (surroundings.system().clone(), surroundings.shards().max(1));
+    let runtime = resident::runtime(&system);
+    let workers = u32::try_from(runtime.metrics().num_workers()).unwrap_or(u32::MAX);
+    let lanes = workers.saturating_mul(LANES_PER_WORKER).min(shards);
+    let settings = Arc::new(settings);
+    (0..lanes)
+        .map(|number| {
+            let shared = Arc::new(Shared::new());
+            let label = format!("/{}#{number}", surroundings.kind());
+            match Station::new(&system, &label) {
+                Ok(station) => {
+                    let (settings, around) = (settings.clone(), surroundings.clone());
+                    let floor = Floor::new(settings, around, shared.clone(), station, turns::turns::<A>());
+                    let mut hall = Hall::new(floor, shared.clone(), lanes);
+                    drop(runtime.spawn(std::future::poll_fn(move |cx| hall.poll(cx))));
+                }
+                // The system shuts down: nothing is let in.
+                Err(_) => drop(shared.mailbox.close()),
+            }
+            Lane(shared)
+        })
+        .collect()
 }

@@ -1,0 +1,91 @@
+//! What becomes of an entity that failed: as its type's supervision says.
+
+use borough_actor::resident;
+use borough_actor::{Actor, Directive, Fault, StopReason};
+use tokio::time::Instant;
+
+use super::alarms::Due;
+use super::busy::{Doing, Waits};
+use super::floor::{Floor, Home, busy};
+use super::turns::Turns;
+
+impl<A: Actor, T: Turns<A>> Floor<A, T> {
+    /// The entity in that slot failed. `actor`, if it can go on; `wants_end`, if it said before that it wants to end. The slot is lent.
+    #[cold]
+    pub(super) fn failed(
+        &mut self,
+        home: &mut Home<A, T>,
+        slot: u32,
+        actor: Option<A>,
+        fault: Fault,
+        wants_end: bool,
+    ) {
+        // The decision is user code too; one that panics stops the entity.
+        let decided = resident::catch(|| self.settings.supervision.decide(&fault));
+        let directive = match (decided.unwrap_or(Directive::Stop), &actor) {
+            (Directive::Resume, None) => Directive::Restart,
+            // Nobody stands above an entity.
+            (Directive::Escalate, _) => Directive::Stop,
+            (directive, _) => directive,
+        };
+        let path = self.path(&home.table.peek(slot).id);
+        resident::report_failure(&self.system, path, &fault, directive);
+        let entity = busy(&mut home.table.slot(slot).body);
+        match (directive, actor) {
+            (Directive::Resume, Some(actor)) => entity.doing = Doing::Idle(actor),
+            (Directive::Restart, Some(actor)) if wants_end => {
+                entity.doing = Doing::Idle(actor);
+                entity.queue.push_front(Waits::End(StopReason::Requested));
+            }
+            (Directive::Restart | Directive::Resume, actor) => self.restart(home, slot, actor, fault),
+            (Directive::Stop | Directive::Escalate, Some(actor)) => {
+                self.end(home, slot, actor, StopReason::Fault);
+            }
+            (Directive::Stop | Directive::Escalate, None) => self.ended(home, slot, StopReason::Fault),
+        }
+    }
+
+    /// A new instance follows, after a while; what waits is kept, what was stashed comes first.
+    fn restart(&mut self, home: &mut Home<A, T>, slot: u32, actor: Option<A>, fault: Fault) {
+        if let Some(actor) = actor {
+            self.drop_actor(actor);
+        }
+        let mut belongings = home.table.take_belongings(slot);
+        let stashed = belongings.forget_instance();
+        let wait = belongings.next_restart(&self.settings.supervision);
+        belongings.set_followed(fault);
+        home.table.put_belongings(slot, belongings);
+        let entity = busy(&mut home.table.slot(slot).body);
+        entity.doing = Doing::Rest;
+        for (message, ask) in stashed.into_iter().rev() {
+            entity.queue.push_front(Waits::Message(message, ask));
+        }
+        match wait {
+            Some(wait) => {
+                let due = Due::Restart { shard: home.number, epoch: home.epoch, slot };
+                self.alarms.set(Instant::now() + wait, due);
+            }
+            None => {
+                let path = self.path(&home.table.peek(slot).id);
+                tracing::error!(entity = %path, "failed too often, stops");
+                self.ended(home, slot, StopReason::Fault);
+            }
+        }
+    }
+
+    /// The time of rest is over.
+    pub(super) fn restart_now(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let entity = &mut home.table.slot(slot).body;
+        if !matches!(entity, super::table::Body::Busy(busy) if matches!(busy.doing, Doing::Rest)) {
+            return;
+        }
+        if home.frozen {
+            // What waits moves; the next instance is made where it goes, or here when the shard resumes.
+            busy(entity).doing = Doing::Ended;
+            return;
+        }
+        busy(entity).doing = Doing::Lent;
+        self.begin(home, slot);
+        self.go_on(home, slot);
+    }
+}

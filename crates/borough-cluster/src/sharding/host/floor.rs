@@ -1,0 +1,659 @@
+//! Where turns are run: what all shards of a lane share.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+
+use borough_actor::resident::{
+    self, AskId, Belongings, Ended, Lodger, Station, Summons, Turned, is_given_up,
+};
+use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
+use borough_protocol::sharding::Epoch;
+
+use super::alarms::{Alarms, Due};
+use super::busy::{Busy, Doing, Waits};
+use super::lane::Shared;
+use super::settings::Settings;
+use super::surroundings::Surroundings;
+use super::table::{Body, Table};
+use super::turns::{Call, Pending, Place, Purpose, Turning, Turns, poll_place};
+
+/// How many messages wait for one entity before its senders stand in line, and when they are let in again.
+pub(super) const CROWDED: usize = 1024;
+const ROOMY: usize = CROWDED / 2;
+/// How many things one entity does before others have a turn.
+const AT_A_TIME: usize = 256;
+
+/// See the module.
+pub(super) struct Floor<A: Actor, T: Turns<A>> {
+    pub(super) settings: Arc<Settings<A>>,
+    pub(super) around: Arc<dyn Surroundings<A::Msg>>,
+    pub(super) shared: Arc<Shared<A::Msg>>,
+    pub(super) station: Station<A::Msg>,
+    pub(super) system: SystemHandle,
+    pub(super) seed: u64,
+    pub(super) alarms: Alarms,
+    /// Who is meant by a call.
+    pub(super) calls: HashMap<u64, Caller>,
+    /// Entities that have more to do than they may at a time.
+    pub(super) again: Vec<(u32, u32)>,
+    /// Slots that became vacant: they are taken out once nobody looks at them.
+    pub(super) vacated: Vec<(u32, u32)>,
+    /// How many entities the lane has.
+    pub(super) population: usize,
+    /// What time it is, by the lane's own clock.
+    pub(super) stamp: u32,
+    turns: T,
+    /// What the next turn is lent, if the last one did not keep it.
+    ctx: Option<Context<A>>,
+    message_place: Option<Place<T::Message>>,
+    begin_place: Option<Place<T::Begin>>,
+    /// How the next turn calls, if it awaits something.
+    call: Call<A::Msg>,
+    last_token: u64,
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Caller {
+    /// A turn can go on.
+    Turn { shard: u32, slot: u32 },
+    /// An entity's own mailbox has something.
+    Annex { shard: u32, slot: u32 },
+    /// Fencing a store can go on.
+    Fence { shard: u32 },
+}
+
+/// A shard that lives here.
+pub(super) struct Home<A: Actor, T: Turns<A>> {
+    pub(super) number: u32,
+    pub(super) epoch: Epoch,
+    pub(super) table: Table<A, T>,
+    /// No turn begins.
+    pub(super) frozen: bool,
+}
+
+impl<A: Actor, T: Turns<A>> Home<A, T> {
+    pub(super) fn new(number: u32, epoch: Epoch) -> Self {
+        Self { number, epoch, table: Table::default(), frozen: false }
+    }
+}
+
+impl<A: Actor, T: Turns<A>> Floor<A, T> {
+    pub(super) fn new(
+        settings: Arc<Settings<A>>,
+        around: Arc<dyn Surroundings<A::Msg>>,
+        shared: Arc<Shared<A::Msg>>,
+        station: Station<A::Msg>,
+        turns: T,
+    ) -> Self {
+        Self {
+            settings,
+            system: around.system().clone(),
+            seed: around.seed(),
+            station,
+            alarms: Alarms::default(),
+            calls: HashMap::new(),
+            again: Vec::new(),
+            vacated: Vec::new(),
+            population: 0,
+            stamp: 0,
+            turns,
+            ctx: None,
+            message_place: None,
+            begin_place: None,
+            call: Call::new(0, shared.clone()),
+            last_token: 0,
+            shared,
+            around,
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, id: &EntityId) -> u64 {
+        resident::hash(self.seed, id)
+    }
+
+    pub(super) fn path(&self, id: &EntityId) -> String {
+        format!("/{}/{id}", self.around.kind())
+    }
+
+    pub(super) fn new_call(&mut self, caller: Caller) -> Call<A::Msg> {
+        self.last_token += 1;
+        self.calls.insert(self.last_token, caller);
+        Call::new(self.last_token, self.shared.clone())
+    }
+
+    /// The slot of that entity; a vacant one, if it does not live yet.
+    pub(super) fn slot_of(&mut self, home: &mut Home<A, T>, hash: u64, id: EntityId) -> u32 {
+        let before = home.table.len();
+        let slot = home.table.find_or_add(hash, id);
+        self.population += home.table.len() - before;
+        slot
+    }
+
+    /// Gives a message to the entity in that slot.
+    #[inline]
+    pub(super) fn message(&mut self, home: &mut Home<A, T>, slot: u32, message: A::Msg, ask: Option<AskId>) {
+        let place = home.table.slot(slot);
+        place.stamp = self.stamp;
+        match mem::replace(&mut place.body, Body::Lent) {
+            Body::Live(actor) => self.handle(home, slot, actor, message, ask),
+            Body::Vacant => {
+                self.begin(home, slot);
+                let place = home.table.slot(slot);
+                match mem::replace(&mut place.body, Body::Lent) {
+                    Body::Live(actor) => self.handle(home, slot, actor, message, ask),
+                    other => {
+                        place.body = other;
+                        self.enqueue(home, slot, Waits::Message(message, ask));
+                    }
+                }
+            }
+            other => {
+                place.body = other;
+                self.enqueue(home, slot, Waits::Message(message, ask));
+            }
+        }
+        if matches!(home.table.peek(slot).body, Body::Busy(_)) {
+            self.go_on(home, slot);
+        }
+    }
+
+    /// Has something wait for the entity in that slot, behind all that does.
+    pub(super) fn enqueue(&mut self, home: &mut Home<A, T>, slot: u32, waits: Waits<A::Msg>) {
+        let (number, crowd) = (home.number, &self.shared.crowd);
+        let place = home.table.slot(slot);
+        let busy = busy(&mut place.body);
+        busy.queue.push_back(waits);
+        if busy.queue.len() >= CROWDED && !busy.is_crowded {
+            busy.is_crowded = true;
+            crowd.begin(number, &place.id);
+        }
+    }
+
+    /// The turn of a message; the slot is lent.
+    #[inline]
+    fn handle(&mut self, home: &mut Home<A, T>, slot: u32, actor: A, message: A::Msg, ask: Option<AskId>) {
+        if let Some(ask) = ask
+            && is_given_up((&self.system).into(), ask)
+        {
+            let id = home.table.peek(slot).id.clone();
+            self.bury(&id, message, true, DeadLetterReason::AskerGone);
+            return put_back(home, slot, actor);
+        }
+        let ctx = self.lend(home, slot);
+        let mut place = self.message_place.take().unwrap_or_else(|| Box::pin(None));
+        place.as_mut().set(Some(self.turns.message(actor, ctx, message, ask)));
+        match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
+            Poll::Ready(turned) => {
+                place.as_mut().set(None);
+                self.message_place = Some(place);
+                self.turned(home, slot, turned, Purpose::Handle);
+            }
+            Poll::Pending => self.park(home, slot, Pending::Message(place), Purpose::Handle),
+        }
+    }
+
+    /// The first turn of an instance that is to be made; the slot is lent.
+    pub(super) fn begin(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let made = {
+            let (id, make) = (&home.table.peek(slot).id, &self.settings.make);
+            resident::catch(|| make(id))
+        };
+        let actor = match made {
+            Ok(actor) => actor,
+            Err(fault) => return self.failed(home, slot, None, fault, false),
+        };
+        let mut belongings = home.table.take_belongings(slot);
+        let followed = belongings.take_followed();
+        home.table.put_belongings(slot, belongings);
+        let ctx = self.lend(home, slot);
+        let mut place = self.begin_place.take().unwrap_or_else(|| Box::pin(None));
+        place.as_mut().set(Some(self.turns.begin(actor, ctx, followed)));
+        match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
+            Poll::Ready(turned) => {
+                place.as_mut().set(None);
+                self.begin_place = Some(place);
+                self.turned(home, slot, turned, Purpose::Begin);
+            }
+            Poll::Pending => self.park(home, slot, Pending::Begin(place), Purpose::Begin),
+        }
+    }
+
+    /// Any other turn; the slot is lent.
+    pub(super) fn other<F>(
+        &mut self,
+        home: &mut Home<A, T>,
+        slot: u32,
+        purpose: Purpose,
+        turn: impl FnOnce(Context<A>) -> F,
+    ) where
+        F: Future<Output = Turned<A>> + Send + 'static,
+    {
+        let mut future = Box::pin(turn(self.lend(home, slot)));
+        match future.as_mut().poll(&mut TaskContext::from_waker(&self.call.waker)) {
+            Poll::Ready(turned) => self.turned(home, slot, turned, purpose),
+            Poll::Pending => self.park(home, slot, Pending::Other(future), purpose),
+        }
+    }
+
+    #[inline]
+    fn lend(&mut self, home: &mut Home<A, T>, slot: u32) -> Context<A> {
+        let belongings = home.table.take_belongings(slot);
+        let id = home.table.peek(slot).id.clone();
+        let mut ctx = self.ctx.take().unwrap_or_else(|| self.station.context(self.around.clone()));
+        let hash = self.hash(&id);
+        ctx.settle(Lodger { id, hash, shard: home.number, epoch: home.epoch.get(), belongings });
+        ctx
+    }
+
+    /// A turn awaits something.
+    #[cold]
+    fn park(&mut self, home: &mut Home<A, T>, slot: u32, future: Pending<A, T>, purpose: Purpose) {
+        self.last_token += 1;
+        let next = Call::new(self.last_token, self.shared.clone());
+        let call = mem::replace(&mut self.call, next);
+        self.calls.insert(call.bell.token, Caller::Turn { shard: home.number, slot });
+        home.table.turning += 1;
+        let place = home.table.slot(slot);
+        busy(&mut place.body).doing = Doing::Turn(Turning { future, call, purpose });
+        let id = place.id.clone();
+        resident::note_awaiting(&self.system, resident::actor_id(self.hash(&id)), || self.path(&id));
+    }
+
+    /// A turn that awaited something can go on.
+    pub(super) fn resume(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let Body::Busy(busy) = &mut home.table.slot(slot).body else { return };
+        let Doing::Turn(turning) = &mut busy.doing else { return };
+        turning.call.hush();
+        let Poll::Ready(turned) = turning.future.poll(&mut TaskContext::from_waker(&turning.call.waker))
+        else {
+            return;
+        };
+        let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Lent) else { return };
+        let purpose = self.unpark(home, slot, turning);
+        home.table.slot(slot).stamp = self.stamp;
+        self.turned(home, slot, turned, purpose);
+        self.go_on(home, slot);
+    }
+
+    /// The turn is over, by itself or by force.
+    fn unpark(&mut self, home: &mut Home<A, T>, slot: u32, turning: Turning<A, T>) -> Purpose {
+        let Turning { future, call, purpose } = turning;
+        self.calls.remove(&call.bell.token);
+        home.table.turning -= 1;
+        let hash = self.hash(&home.table.peek(slot).id);
+        resident::forget_awaiting(&self.system, resident::actor_id(hash));
+        // User code too, if it is ended by force.
+        let ended = resident::catch(|| match future {
+            Pending::Message(mut place) => {
+                place.as_mut().set(None);
+                self.message_place.get_or_insert(place);
+            }
+            Pending::Begin(mut place) => {
+                place.as_mut().set(None);
+                self.begin_place.get_or_insert(place);
+            }
+            Pending::Other(_) => {}
+        });
+        if let Err(fault) = ended {
+            tracing::error!(kind = self.around.kind(), %fault, "a turn panicked as it was dropped");
+        }
+        purpose
+    }
+
+    /// The turn of the entity in that slot is over. If there is more for it to do, the slot is busy then.
+    #[inline]
+    fn turned(&mut self, home: &mut Home<A, T>, slot: u32, turned: Turned<A>, purpose: Purpose) {
+        let Turned { actor, mut ctx, outcome } = turned;
+        let ending = ctx.take_ending();
+        let unstashed = ctx.take_unstashed();
+        let belongings = ctx.unsettle().belongings;
+        self.ctx = Some(ctx);
+        let owns = home.table.put_belongings(slot, belongings);
+        let is_plain = outcome.is_ok() && ending.is_none() && unstashed.is_empty() && !owns;
+        if is_plain && !matches!(purpose, Purpose::End(_)) {
+            return put_back(home, slot, actor);
+        }
+        let unstashed = unstashed.into_iter().map(|(message, ask)| Waits::Message(message, ask));
+        self.turned_otherwise(home, slot, End { actor, outcome, ending, purpose }, unstashed);
+    }
+
+    #[cold]
+    fn turned_otherwise(
+        &mut self,
+        home: &mut Home<A, T>,
+        slot: u32,
+        end: End<A>,
+        unstashed: impl DoubleEndedIterator<Item = Waits<A::Msg>>,
+    ) {
+        let queue = &mut busy(&mut home.table.slot(slot).body).queue;
+        unstashed.rev().for_each(|waits| queue.push_front(waits));
+        let End { actor, outcome, ending, purpose } = end;
+        if purpose == Purpose::Handle
+            && let Some(owned) = home.table.owned.get_mut(&slot)
+        {
+            owned.belongings.note_activity();
+        }
+        match (purpose, outcome) {
+            (Purpose::End(reason), outcome) => {
+                if let Err(fault) = outcome {
+                    let path = self.path(&home.table.peek(slot).id);
+                    tracing::error!(entity = %path, %fault, "failed while stopping");
+                }
+                self.drop_actor(actor);
+                self.ended(home, slot, reason);
+            }
+            (_, Err(fault)) => {
+                let actor = (purpose == Purpose::Handle).then_some(actor);
+                self.failed(home, slot, actor, fault, ending.is_some());
+            }
+            (_, Ok(())) => {
+                let busy = busy(&mut home.table.slot(slot).body);
+                busy.doing = Doing::Idle(actor);
+                match ending {
+                    None => {}
+                    Some(Ended::For(reason)) => busy.queue.push_front(Waits::End(reason)),
+                    Some(Ended::After(message)) => {
+                        busy.queue.push_front(Waits::End(StopReason::Passivated));
+                        busy.queue.push_front(Waits::Last(message));
+                    }
+                }
+            }
+        }
+        self.attend(home, slot);
+    }
+
+    pub(super) fn drop_actor(&self, actor: A) {
+        if let Err(fault) = resident::catch(|| drop(actor)) {
+            tracing::error!(kind = self.around.kind(), %fault, "an entity panicked as it was dropped");
+        }
+    }
+
+    /// Does what waits for the entity in that slot, one after the other, until one awaits something or nothing is left.
+    pub(super) fn go_on(&mut self, home: &mut Home<A, T>, slot: u32) {
+        for _ in 0..AT_A_TIME {
+            if !self.step(home, slot) {
+                return;
+            }
+        }
+        self.again.push((home.number, slot));
+    }
+
+    /// Does the next thing that waits; whether there may be another.
+    fn step(&mut self, home: &mut Home<A, T>, slot: u32) -> bool {
+        let frozen = home.frozen;
+        self.let_in(home, slot);
+        let place = home.table.slot(slot);
+        let Body::Busy(busy) = &mut place.body else { return false };
+        if !matches!(busy.doing, Doing::Idle(_) | Doing::Ended) {
+            return false;
+        }
+        let may_begin = !frozen || matches!(busy.queue.front(), Some(Waits::End(_) | Waits::Last(_)));
+        if !busy.queue.is_empty() && !may_begin {
+            return false;
+        }
+        let Some(next) = busy.queue.pop_front() else {
+            match mem::replace(&mut place.body, Body::Lent) {
+                Body::Busy(busy) => match busy.doing {
+                    Doing::Idle(actor) => place.body = Body::Live(actor),
+                    _ => self.vacate(home, slot),
+                },
+                other => place.body = other,
+            }
+            return false;
+        };
+        match mem::replace(&mut busy.doing, Doing::Lent) {
+            Doing::Idle(actor) => self.next(home, slot, actor, next),
+            _ => self.next_life(home, slot, next),
+        }
+        true
+    }
+
+    /// The next thing for an entity that lives.
+    fn next(&mut self, home: &mut Home<A, T>, slot: u32, actor: A, next: Waits<A::Msg>) {
+        match next {
+            Waits::Message(message, ask) => self.handle(home, slot, actor, message, ask),
+            Waits::Last(message) => self.handle(home, slot, actor, message, None),
+            Waits::Adapted(adapt, ask) => match resident::catch(adapt) {
+                Ok(message) => self.handle(home, slot, actor, message, ask),
+                Err(fault) => self.failed(home, slot, Some(actor), fault, false),
+            },
+            Waits::Terminated(who) => {
+                self.other(home, slot, Purpose::Handle, |ctx| resident::terminated(actor, ctx, who));
+            }
+            Waits::Timers(timers) => {
+                let mut belongings = home.table.take_belongings(slot);
+                for (key, left, message) in timers {
+                    belongings.set_timer(key, left, message);
+                }
+                home.table.put_belongings(slot, belongings);
+                put_back(home, slot, actor);
+                self.attend(home, slot);
+            }
+            Waits::Fault(fault) => self.failed(home, slot, Some(actor), fault, false),
+            Waits::End(reason) => self.end(home, slot, actor, reason),
+        }
+    }
+
+    /// Something for an entity that has ended.
+    fn next_life(&mut self, home: &mut Home<A, T>, slot: u32, next: Waits<A::Msg>) {
+        let busy = busy(&mut home.table.slot(slot).body);
+        match next {
+            Waits::Message(..) => {
+                busy.queue.push_front(next);
+                self.begin(home, slot);
+            }
+            // What was for the former life alone.
+            Waits::Last(_)
+            | Waits::Adapted(..)
+            | Waits::Terminated(_)
+            | Waits::Timers(_)
+            | Waits::Fault(_)
+            | Waits::End(_) => {
+                busy.doing = Doing::Ended;
+            }
+        }
+    }
+
+    /// The last turn of an entity; the slot is lent.
+    pub(super) fn end(&mut self, home: &mut Home<A, T>, slot: u32, actor: A, reason: StopReason) {
+        self.other(home, slot, Purpose::End(reason), |ctx| resident::end(actor, ctx, reason));
+    }
+
+    /// The entity is gone. What was stashed starts its next life, before what waits; but after a fault all of it is buried.
+    pub(super) fn ended(&mut self, home: &mut Home<A, T>, slot: u32, reason: StopReason) {
+        let mut belongings = home.table.take_belongings(slot);
+        let stashed = belongings.close(reason);
+        self.forget_owned(home, slot);
+        let place = home.table.slot(slot);
+        let busy = busy(&mut place.body);
+        busy.doing = Doing::Ended;
+        for (message, ask) in stashed.into_iter().rev() {
+            busy.queue.push_front(Waits::Message(message, ask));
+        }
+        if reason == StopReason::Fault {
+            let (id, queue) = (place.id.clone(), mem::take(&mut busy.queue));
+            self.bury_all(&id, queue);
+        }
+    }
+
+    /// Nothing of what the entity in that slot had is left.
+    pub(super) fn forget_owned(&mut self, home: &mut Home<A, T>, slot: u32) {
+        home.table.slot(slot).owns = false;
+        if let Some(call) = home.table.owned.remove(&slot).and_then(|owned| owned.call) {
+            self.calls.remove(&call.bell.token);
+        }
+    }
+
+    fn vacate(&mut self, home: &mut Home<A, T>, slot: u32) {
+        home.table.slot(slot).body = Body::Vacant;
+        self.vacated.push((home.number, slot));
+    }
+
+    /// Lets in those that stand in line for a crowded entity.
+    fn let_in(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let place = home.table.slot(slot);
+        let Body::Busy(busy) = &mut place.body else { return };
+        if !busy.is_crowded || busy.queue.len() > ROOMY {
+            return;
+        }
+        let room = CROWDED - busy.queue.len();
+        let items = self.shared.crowd.admit(home.number, &place.id, room);
+        busy.is_crowded = items.len() == room;
+        for item in items {
+            if let super::parcel::Item::Message(stowed) = item {
+                busy.queue.push_back(Waits::Message(stowed.message, stowed.ask));
+            }
+        }
+    }
+
+    pub(super) fn bury(&self, id: &EntityId, message: A::Msg, is_ask: bool, reason: DeadLetterReason) {
+        self.station.bury(message, is_ask, || self.path(id), reason);
+    }
+
+    pub(super) fn bury_all(&self, id: &EntityId, queue: impl IntoIterator<Item = Waits<A::Msg>>) {
+        for waits in queue {
+            if let Waits::Message(message, ask) = waits {
+                self.bury(id, message, ask.is_some(), DeadLetterReason::Unhandled);
+            }
+        }
+    }
+
+    /// Sees to the entity's timers and to its own mailbox, after a turn.
+    pub(super) fn attend(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
+        if let Some(next) = owned.belongings.next_deadline()
+            && owned.alarm.is_none_or(|set| next < set)
+        {
+            owned.alarm = Some(next);
+            self.alarms.set(next, Due::Timer { shard: home.number, epoch: home.epoch, slot });
+        }
+        if owned.belongings.has_annex() {
+            self.look_into_annex(home, slot);
+        }
+    }
+
+    /// Takes what came by the entity's own mailbox.
+    #[cold]
+    pub(super) fn look_into_annex(&mut self, home: &mut Home<A, T>, slot: u32) {
+        if home.frozen {
+            return;
+        }
+        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
+        let mut belongings = mem::take(&mut owned.belongings);
+        let call = match owned.call.take() {
+            Some(call) => call,
+            None => self.new_call(Caller::Annex { shard: home.number, slot }),
+        };
+        call.hush();
+        while let Poll::Ready(summons) = belongings.poll_annex(&mut TaskContext::from_waker(&call.waker)) {
+            self.summoned(home, slot, &mut belongings, summons);
+        }
+        if let Some(owned) = home.table.owned.get_mut(&slot) {
+            (owned.belongings, owned.call) = (belongings, Some(call));
+        }
+    }
+
+    fn summoned(
+        &mut self,
+        home: &mut Home<A, T>,
+        slot: u32,
+        belongings: &mut Belongings<A::Msg>,
+        summons: Summons<A::Msg>,
+    ) {
+        use borough_actor::resident::Annexed;
+        let busy = busy(&mut home.table.slot(slot).body);
+        match summons {
+            Summons::Nothing => {}
+            Summons::End(reason) => busy.queue.push_front(Waits::End(reason)),
+            // The child is gone; its parent fails as if in a turn of its own.
+            Summons::Fault(fault) => {
+                busy.queue.push_front(Waits::Fault(fault));
+            }
+            Summons::Items(items) => {
+                for item in items {
+                    busy.queue.extend(match item {
+                        Annexed::Message(message, ask) => Some(Waits::Message(message, ask)),
+                        Annexed::Adapted(adapt, ask) => Some(Waits::Adapted(adapt, ask)),
+                        Annexed::Terminated(watch, who) => match belongings.watch_ended(watch, who) {
+                            None => None,
+                            Some(Ok(message)) => Some(Waits::Message(message, None)),
+                            Some(Err(who)) => Some(Waits::Terminated(who)),
+                        },
+                    });
+                }
+            }
+        }
+    }
+
+    /// A timer of the entity in that slot may be due.
+    pub(super) fn timer(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
+        owned.alarm = None;
+        if home.frozen {
+            return;
+        }
+        let is_due = owned.belongings.next_deadline().is_some_and(|at| at <= tokio::time::Instant::now());
+        let due = if is_due { resident::catch(|| owned.belongings.take_due()) } else { Ok(None) };
+        match due {
+            Ok(None) => self.attend(home, slot),
+            Ok(Some(message)) => {
+                self.message(home, slot, message, None);
+                self.attend(home, slot);
+            }
+            Err(fault) => {
+                self.enqueue(home, slot, Waits::Fault(fault));
+                self.go_on(home, slot);
+            }
+        }
+    }
+
+    /// Ends a turn by force.
+    pub(super) fn kill(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let Body::Busy(busy) = &mut home.table.slot(slot).body else { return };
+        if !matches!(busy.doing, Doing::Turn(_)) {
+            return;
+        }
+        let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Ended) else { return };
+        self.unpark(home, slot, turning);
+        // What it had was in the turn's hands, and went with it.
+        self.ended(home, slot, StopReason::Killed);
+    }
+}
+
+/// How a turn ended.
+struct End<A: Actor> {
+    actor: A,
+    outcome: Result<(), Fault>,
+    ending: Option<Ended<A::Msg>>,
+    purpose: Purpose,
+}
+
+/// What makes a slot's entity busy, if it is not yet. Of one that is being looked at it is not known yet what it does.
+pub(super) fn busy<A: Actor, T: Turns<A>>(body: &mut Body<A, T>) -> &mut Busy<A, T> {
+    if !matches!(body, Body::Busy(_)) {
+        let doing = match mem::replace(body, Body::Lent) {
+            Body::Live(actor) => Doing::Idle(actor),
+            Body::Vacant => Doing::Ended,
+            Body::Lent | Body::Busy(_) => Doing::Lent,
+        };
+        *body = Body::Busy(Box::new(Busy::new(doing)));
+    }
+    match body {
+        Body::Busy(busy) => busy,
+        Body::Vacant | Body::Live(_) | Body::Lent => unreachable!("it was made busy"),
+    }
+}
+
+/// The entity has nothing more to say about its turn.
+#[inline]
+fn put_back<A: Actor, T: Turns<A>>(home: &mut Home<A, T>, slot: u32, actor: A) {
+    let place = home.table.slot(slot);
+    match &mut place.body {
+        Body::Busy(busy) => busy.doing = Doing::Idle(actor),
+        body => *body = Body::Live(actor),
+    }
+}

@@ -1,0 +1,465 @@
+//! The task of a lane: orders first, then turns that can go on, timers, and messages in chunks.
+//!
+//! Messages are attended to in chunks of up to 32, in passes: where in the index, which slot, whose turn. So the memory that each of them needs is
+//! fetched while that of the others is. No slot is given up within a chunk.
+
+use std::sync::{Arc, PoisonError};
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use borough_actor::remote::{Lost, Message, within};
+use borough_actor::resident::{self, Batch, Taken};
+use borough_actor::{Actor, DeadLetterReason, EntityId};
+use borough_protocol::sharding::region::Dropped;
+use tokio::time::Instant;
+
+use super::alarms::Due;
+use super::floor::{Caller, Floor};
+use super::inlet::refuse;
+use super::lane::Shared;
+use super::order::{LaneStats, Order};
+use super::parcel::{Came, Item, Packet, Parcel, Rare, Stowed};
+use super::shard::{Placed, Shard};
+use super::table::Body;
+use super::turns::Turns;
+
+/// How many messages are looked at in one pass.
+const CHUNK: usize = 32;
+/// How many messages are taken from the mailbox at once.
+const BATCH: usize = 256;
+/// After this many chunks the task lets others of its worker run.
+const YIELD_AFTER: usize = 16;
+/// How long a chunk may take, so that the lease is looked at often enough.
+const CHUNK_TIME: Duration = Duration::from_millis(1);
+/// A turn that takes longer holds up its lane, and is counted.
+const LONG_TURN: Duration = Duration::from_millis(10);
+/// What the stamps of entities count.
+pub(super) const STAMP: Duration = Duration::from_millis(10);
+/// How many of the busiest entities are named.
+const BUSIEST: usize = 10;
+
+/// See the module.
+pub(super) struct Hall<A: Actor, T: Turns<A>> {
+    pub(super) floor: Floor<A, T>,
+    pub(super) shards: Vec<Option<Box<Shard<A, T>>>>,
+    /// How many lanes the type has: each has one shard in so many.
+    lanes: u32,
+    shared: Arc<Shared<A::Msg>>,
+    batch: Batch<Item<A::Msg>>,
+    /// The rest of a packet that was begun with.
+    packet: Option<Packet>,
+    chunk: usize,
+    pub(super) began: Instant,
+    pub(super) sweep: super::sweep::Sweep,
+    long_turns: u64,
+}
+
+impl<A: Actor, T: Turns<A>> Hall<A, T>
+where
+    A::Msg: Message,
+{
+    pub(super) fn new(floor: Floor<A, T>, shared: Arc<Shared<A::Msg>>, lanes: u32) -> Self {
+        let in_lane = floor.around.shards().div_ceil(lanes);
+        let sweep = super::sweep::Sweep::new(&floor.settings, lanes);
+        let mut hall = Self {
+            shards: (0..in_lane).map(|_| None).collect(),
+            floor,
+            lanes,
+            shared,
+            batch: Batch::default(),
+            packet: None,
+            chunk: CHUNK,
+            began: Instant::now(),
+            sweep,
+            long_turns: 0,
+        };
+        hall.set_sweep();
+        hall
+    }
+
+    /// Runs the lane; ready when it is to end.
+    pub(super) fn poll(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        if self.floor.station.poll_end(cx).is_ready() || self.shared.has_ended() {
+            self.close();
+            return Poll::Ready(());
+        }
+        for _ in 0..YIELD_AFTER {
+            self.do_orders();
+            if !self.floor.around.may_run() {
+                return self.poll_suspended(cx);
+            }
+            self.answer_calls();
+            self.do_again();
+            if self.floor.alarms.poll(cx) {
+                self.ring();
+            }
+            if self.batch.is_empty() && self.packet.is_none() && self.poll_take(cx).is_pending() {
+                if !self.floor.again.is_empty() {
+                    continue;
+                }
+                return Poll::Pending;
+            }
+            self.run_chunk();
+            self.tidy();
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn poll_take(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        match self.shared.mailbox.poll_take(&mut self.batch, BATCH, cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Taken::Batch | Taken::Interrupted(_)) => Poll::Ready(()),
+        }
+    }
+
+    /// Nothing runs until the lease holds again; orders are done all the same.
+    #[cold]
+    fn poll_suspended(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        self.floor.around.resumed(cx.waker());
+        if self.shared.mailbox.poll_interrupt(cx).is_ready() {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
+    fn index(&self, shard: u32) -> usize {
+        (shard / self.lanes) as usize
+    }
+
+    /// The shard of that number; made, if nothing is known of it yet.
+    fn shard(shards: &mut [Option<Box<Shard<A, T>>>], lanes: u32, number: u32) -> Option<&mut Shard<A, T>> {
+        let place = shards.get_mut((number / lanes) as usize)?;
+        Some(place.get_or_insert_with(|| Box::new(Shard::new(number))))
+    }
+
+    fn do_orders(&mut self) {
+        if !self.shared.has_orders() {
+            return;
+        }
+        let orders = std::mem::take(&mut *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner));
+        for order in orders {
+            self.do_order(order);
+        }
+        self.tidy();
+    }
+
+    fn do_order(&mut self, order: Order) {
+        match order {
+            Order::Look => self.each(Shard::look),
+            Order::DropAll => self.each(Shard::end_life),
+            // Whoever asked may be gone.
+            Order::Stats(say) => drop(say.send(self.stats())),
+            order => {
+                let Some(number) = order.shard() else { return };
+                let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { return };
+                let floor = &mut self.floor;
+                match order {
+                    Order::Start { epoch, .. } => shard.start(floor, epoch),
+                    Order::Freeze { epoch, to, next, .. } => shard.freeze(floor, epoch, to, next),
+                    Order::Transfer { epoch, to, next, .. } => shard.transfer(floor, epoch, to, next),
+                    Order::Resume { epoch, .. } => shard.resume(floor, epoch),
+                    Order::Run { epoch, .. } => shard.run(floor, epoch),
+                    Order::Discard { epoch, .. } => shard.discard(floor, epoch),
+                    Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
+                    Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
+                    Order::Forget { epoch, .. } => shard.stance.forget(epoch),
+                    Order::Look | Order::DropAll | Order::Stats(_) => {}
+                }
+                shard.look_again(floor);
+                let index = self.index(number);
+                if self.shards[index].as_ref().is_some_and(|shard| shard.is_bare()) {
+                    // Which epochs are over is remembered by the table.
+                    self.shards[index] = None;
+                }
+            }
+        }
+    }
+
+    fn each(&mut self, act: impl Fn(&mut Shard<A, T>, &mut Floor<A, T>)) {
+        for shard in self.shards.iter_mut().flatten() {
+            act(shard, &mut self.floor);
+        }
+    }
+
+    /// Goes on with what called.
+    fn answer_calls(&mut self) {
+        if !self.shared.has_ready() {
+            return;
+        }
+        let ready = std::mem::take(&mut *self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner));
+        for token in ready {
+            let Some(caller) = self.floor.calls.get(&token).copied() else { continue };
+            let (Caller::Turn { shard: number, .. }
+            | Caller::Annex { shard: number, .. }
+            | Caller::Fence { shard: number }) = caller;
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            match (caller, &mut shard.home) {
+                (Caller::Fence { .. }, _) => shard.poll_fence(&mut self.floor),
+                (Caller::Turn { slot, .. }, Some(home)) => self.floor.resume(home, slot),
+                (Caller::Annex { slot, .. }, Some(home)) => {
+                    self.floor.look_into_annex(home, slot);
+                    self.floor.go_on(home, slot);
+                }
+                (Caller::Turn { .. } | Caller::Annex { .. }, None) => {}
+            }
+            shard.cut_if_quiet(&mut self.floor);
+        }
+        self.tidy();
+    }
+
+    /// Goes on with entities that had more to do than they may at a time.
+    fn do_again(&mut self) {
+        for (number, slot) in std::mem::take(&mut self.floor.again) {
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            if let Some(home) = shard.home.as_mut().filter(|home| slot < home.table.slots()) {
+                self.floor.go_on(home, slot);
+            }
+        }
+    }
+
+    fn ring(&mut self) {
+        let now = Instant::now();
+        self.set_stamp(now);
+        while let Some(due) = self.floor.alarms.next(now) {
+            let number = match due {
+                Due::Sweep => {
+                    self.sweep_idle();
+                    continue;
+                }
+                Due::Timer { shard, .. }
+                | Due::Restart { shard, .. }
+                | Due::Handoff { shard, .. }
+                | Due::Fence { shard, .. } => shard,
+            };
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            let floor = &mut self.floor;
+            match (due, &mut shard.home) {
+                (Due::Timer { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
+                    floor.timer(home, slot)
+                }
+                (Due::Restart { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
+                    floor.restart_now(home, slot)
+                }
+                (Due::Handoff { next, .. }, _) => shard.handoff_is_late(floor, next),
+                (Due::Fence { epoch, .. }, _) => shard.fence_again(floor, epoch),
+                _ => {}
+            }
+            shard.cut_if_quiet(&mut self.floor);
+        }
+        self.tidy();
+    }
+
+    fn set_stamp(&mut self, now: Instant) {
+        let ticks = now.duration_since(self.began).as_millis() / STAMP.as_millis();
+        self.floor.stamp = u32::try_from(ticks).unwrap_or(u32::MAX);
+    }
+
+    /// Attends to the next few messages.
+    fn run_chunk(&mut self) {
+        let began = Instant::now();
+        self.set_stamp(began);
+        if self.packet.is_some() {
+            self.run_packet();
+        } else {
+            self.run_messages();
+        }
+        let took = began.elapsed();
+        if took > CHUNK_TIME {
+            self.long_turns += u64::from(took > LONG_TURN);
+            self.chunk = (self.chunk / 2).max(1);
+        } else if self.chunk < CHUNK {
+            self.chunk += 1;
+        }
+    }
+
+    fn run_messages(&mut self) {
+        let mut found = [(0_u64, None::<u32>); CHUNK];
+        let Self { floor, shards, lanes, batch, .. } = self;
+        let lanes = *lanes;
+        // First where in the index, so that the slots of all are on their way before the first is looked at.
+        for (item, found) in batch.iter().zip(&mut found).take(self.chunk) {
+            let Item::Message(stowed) = item else { break };
+            let hash = floor.hash(&stowed.id);
+            let home =
+                shards.get((stowed.shard / lanes) as usize).and_then(|shard| shard.as_ref()?.home.as_ref());
+            *found = (hash, home.and_then(|home| home.table.candidate(hash)));
+        }
+        for (item, found) in batch.iter().zip(&mut found).take(self.chunk) {
+            let Item::Message(stowed) = item else { break };
+            let home =
+                shards.get((stowed.shard / lanes) as usize).and_then(|shard| shard.as_ref()?.home.as_ref());
+            found.1 = found.1.filter(|slot| home.is_some_and(|home| home.table.is(*slot, &stowed.id)));
+        }
+        for (hash, slot) in found.into_iter().take(self.chunk) {
+            match self.batch.pop() {
+                None => return,
+                Some(Item::Message(stowed)) => self.run_message(stowed, hash, slot),
+                Some(Item::Rare(rare)) => {
+                    self.run_rare(*rare);
+                    // What was looked up was so before this.
+                    return;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn run_message(&mut self, stowed: Stowed<A::Msg>, hash: u64, slot: Option<u32>) {
+        let index = self.index(stowed.shard);
+        if let Some(Some(shard)) = self.shards.get_mut(index)
+            && shard.open == stowed.tag
+            && let Some(home) = &mut shard.home
+        {
+            let Stowed { id, message, ask, .. } = stowed;
+            let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id));
+            return self.floor.message(home, slot, message, ask);
+        }
+        self.place(Placed::Message(stowed));
+    }
+
+    #[cold]
+    fn place(&mut self, placed: Placed<A::Msg>) {
+        let number = match &placed {
+            Placed::Message(stowed) => stowed.shard,
+            Placed::Barrier(barrier) => barrier.shard,
+        };
+        match Self::shard(&mut self.shards, self.lanes, number) {
+            Some(shard) => shard.place(&mut self.floor, placed),
+            None => {
+                if let Placed::Message(Stowed { id, message, ask, .. }) = placed {
+                    self.floor.around.refuse(&id, message, ask);
+                }
+            }
+        }
+    }
+
+    fn run_rare(&mut self, rare: Rare) {
+        match rare {
+            Rare::Barrier(barrier) => self.place(Placed::Barrier(barrier)),
+            Rare::Packet(packet) => {
+                self.batch.lighten(packet.len().max(1) - 1);
+                self.packet = Some(packet);
+            }
+            Rare::Part(part) => {
+                if let Some(shard) = Self::shard(&mut self.shards, self.lanes, part.shard) {
+                    shard.take_part(&mut self.floor, part);
+                }
+            }
+        }
+    }
+
+    /// Decodes a few messages of a packet, and then runs them.
+    fn run_packet(&mut self) {
+        let Some(mut packet) = self.packet.take() else { return };
+        let mut decoded: Vec<Stowed<A::Msg>> = Vec::with_capacity(self.chunk);
+        while decoded.len() < self.chunk {
+            match packet.next(|came, carrier| within(carrier, || decode(came, &self.floor))) {
+                None => break,
+                Some(Some(stowed)) => decoded.push(stowed),
+                Some(None) => {}
+            }
+        }
+        if packet.len() > 0 {
+            self.packet = Some(packet);
+        }
+        let look = |stowed: &Stowed<A::Msg>| {
+            let hash = self.floor.hash(&stowed.id);
+            let shard = self.shards.get(self.index(stowed.shard)).and_then(|shard| shard.as_ref());
+            let home = shard.and_then(|shard| shard.home.as_ref());
+            (
+                hash,
+                home.and_then(|home| {
+                    home.table.candidate(hash).filter(|slot| home.table.is(*slot, &stowed.id))
+                }),
+            )
+        };
+        let found: Vec<_> = decoded.iter().map(look).collect();
+        for (stowed, (hash, slot)) in decoded.into_iter().zip(found) {
+            self.run_message(stowed, hash, slot);
+        }
+    }
+
+    /// Gives slots up that became vacant, and makes room if there are too many entities.
+    fn tidy(&mut self) {
+        self.give_up_vacated();
+        if self.sweep.is_over(self.floor.population) {
+            self.make_room();
+            self.give_up_vacated();
+        }
+    }
+
+    fn give_up_vacated(&mut self) {
+        while let Some((number, slot)) = self.floor.vacated.pop() {
+            let Some(Some(shard)) = self.shards.get_mut((number / self.lanes) as usize) else { continue };
+            let Some(home) = shard.home.as_mut().filter(|home| slot < home.table.slots()) else { continue };
+            let (seed, before) = (self.floor.seed, home.table.len());
+            home.table.remove_vacant(slot, |id| resident::hash(seed, id));
+            self.floor.population -= before - home.table.len();
+        }
+    }
+
+    fn stats(&self) -> LaneStats {
+        let mut stats = LaneStats { long_turns: self.long_turns, ..LaneStats::default() };
+        for shard in self.shards.iter().flatten() {
+            let Some(home) = &shard.home else { continue };
+            stats.shards.push((shard.number, home.epoch, home.table.len()));
+            for slot in home.table.taken() {
+                let place = home.table.peek(slot);
+                if let Body::Busy(busy) = &place.body
+                    && !busy.queue.is_empty()
+                {
+                    stats.busiest.push((place.id.to_string(), busy.queue.len()));
+                }
+            }
+        }
+        stats.busiest.sort_by(|a, b| b.1.cmp(&a.1));
+        stats.busiest.truncate(BUSIEST);
+        stats
+    }
+
+    /// The lane ends: nothing enters any more, what waits is refused.
+    fn close(&mut self) {
+        self.shared.crowd.close();
+        let waiting = self.shared.mailbox.close();
+        let in_hand = std::mem::take(&mut self.batch);
+        for item in in_hand.into_iter().chain(waiting) {
+            match item {
+                Item::Message(Stowed { id, message, ask, .. }) => self.floor.around.refuse(&id, message, ask),
+                Item::Rare(rare) => {
+                    if let Rare::Packet(mut packet) = *rare {
+                        while packet.next(|came, carrier| refuse(came, carrier)).is_some() {}
+                    }
+                }
+            }
+        }
+        self.each(Shard::end_life);
+    }
+}
+
+/// Whether entities are told that they end.
+fn is_gentle(why: Dropped) -> bool {
+    match why {
+        Dropped::NoOtherHost | Dropped::TooLate | Dropped::Closing => true,
+        Dropped::NotAdmitted | Dropped::BeganAnew | Dropped::Overtaken => false,
+    }
+}
+
+/// A message as it came; `None` if it cannot be read, and whoever asked was told.
+fn decode<A: Actor, T: Turns<A>>(came: &Came<'_>, floor: &Floor<A, T>) -> Option<Stowed<A::Msg>>
+where
+    A::Msg: Message,
+{
+    let Came { shard, tag, id, ask, codec, body } = *came;
+    let message = resident::decoding(|| codec.decode(body)).ok().and_then(Result::ok);
+    let (Ok(id), Some(message)) = (EntityId::new(id), message) else {
+        floor.station.record(|| format!("/{}", floor.around.kind()), DeadLetterReason::Unreadable);
+        if let Some((ask, _)) = ask {
+            borough_actor::remote::current_passage(|carrier| carrier.lose(ask, Lost::Discarded));
+        }
+        return None;
+    };
+    let left = |left: Option<u32>| left.map_or(Duration::MAX, |left| Duration::from_millis(left.into()));
+    let ask = ask.map(|(_, deadline)| resident::ask_from_abroad((&floor.system).into(), left(deadline)));
+    Some(Stowed::new(Parcel { shard, tag, id, message }, ask))
+}

@@ -1,0 +1,631 @@
+//! One shard in its lane: what lives here of it, and what becomes of what arrives.
+//!
+//! ```text
+//! nothing --Start--> fencing --> running --Freeze--> freezing --last turn--> frozen --Release--> forwards for a while
+//!    | parts                        ^                  |                      | Resume
+//!    v                              +------------------+----------------------+
+//! installing --last part--> installed --Run--> fencing --> running
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use borough_actor::remote::{Carrier, Message};
+use borough_actor::resident::{self, travelled};
+use borough_actor::{Actor, EntityId, StopReason};
+use borough_protocol::flaws::Flaws;
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Epoch;
+use borough_protocol::sharding::stance::{Origin, Passage, Place, Stance};
+use tokio::time::Instant;
+
+use super::alarms::Due;
+use super::busy::{Doing, Waits};
+use super::floor::{Caller, Floor, Home, busy};
+use super::order::LaneReport;
+use super::parcel::{Barrier, Item, Part, Stowed};
+use super::surroundings::{Fencing, Forwarded};
+use super::table::Body;
+use super::transfer::{self, Carried};
+use super::turns::{Call, Turns};
+
+/// How much waits for a newer table, or behind a cut, before more is refused.
+const WAITING_MAX: usize = 100_000;
+
+/// See the module.
+pub(super) struct Shard<A: Actor, T: Turns<A>> {
+    pub(super) number: u32,
+    pub(super) stance: Stance,
+    pub(super) home: Option<Box<Home<A, T>>>,
+    /// Messages with this tag go straight to their entities; none, if that is 0.
+    pub(super) open: Epoch,
+    moving: Option<Moving>,
+    /// What came after the cut.
+    behind: VecDeque<Placed<A::Msg>>,
+    /// What came while the store was fenced.
+    held: VecDeque<Placed<A::Msg>>,
+    fencing: Option<(Fencing, Call<A::Msg>)>,
+    install: Option<Install<A>>,
+    /// What waits for a newer table.
+    waiting: VecDeque<Placed<A::Msg>>,
+}
+
+/// Something for the shard.
+pub(super) enum Placed<M> {
+    Message(Stowed<M>),
+    Barrier(Barrier),
+}
+
+struct Moving {
+    to: Uid,
+    next: Epoch,
+    /// Everything is written, and nothing changes any more.
+    is_cut: bool,
+    /// Reply handles that were given away with what was written.
+    taken: Vec<u64>,
+}
+
+struct Install<A: Actor> {
+    epoch: Epoch,
+    bytes: Vec<u8>,
+    parts: u32,
+    /// Set once all of it is there.
+    entities: Option<Vec<Carried<A>>>,
+    /// What came for it since.
+    queue: VecDeque<Placed<A::Msg>>,
+}
+
+impl<A: Actor, T: Turns<A>> Shard<A, T>
+where
+    A::Msg: Message,
+{
+    pub(super) fn new(number: u32) -> Self {
+        Self {
+            number,
+            stance: Stance::new(Flaws::default()),
+            home: None,
+            open: Epoch::ZERO,
+            moving: None,
+            behind: VecDeque::new(),
+            held: VecDeque::new(),
+            fencing: None,
+            install: None,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Puts something where it belongs.
+    pub(super) fn place(&mut self, floor: &mut Floor<A, T>, placed: Placed<A::Msg>) {
+        match placed {
+            Placed::Message(stowed) => self.place_message(floor, stowed),
+            Placed::Barrier(barrier) => self.place_barrier(floor, barrier),
+        }
+    }
+
+    fn place_message(&mut self, floor: &mut Floor<A, T>, stowed: Stowed<A::Msg>) {
+        match self.stance.place(stowed.tag) {
+            Place::Run if self.fencing.is_some() => self.held.push_back(Placed::Message(stowed)),
+            Place::Run => self.run_message(floor, stowed),
+            Place::BehindTheCut if self.behind.len() < WAITING_MAX => {
+                self.behind.push_back(Placed::Message(stowed));
+            }
+            Place::Installed => match &mut self.install {
+                Some(install) if install.queue.len() < WAITING_MAX => {
+                    install.queue.push_back(Placed::Message(stowed));
+                }
+                _ => refuse(floor, stowed),
+            },
+            Place::Forward { to, epoch } => {
+                let Stowed { id, message, ask, .. } = stowed;
+                floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message, ask });
+            }
+            Place::Wait if self.waiting.len() < WAITING_MAX => {
+                self.waiting.push_back(Placed::Message(stowed))
+            }
+            Place::BehindTheCut | Place::Wait | Place::Refuse(_) => refuse(floor, stowed),
+        }
+    }
+
+    fn run_message(&mut self, floor: &mut Floor<A, T>, stowed: Stowed<A::Msg>) {
+        let Some(home) = &mut self.home else { return refuse(floor, stowed) };
+        let Stowed { id, message, ask, .. } = stowed;
+        let slot = floor.slot_of(home, floor.hash(&id), id);
+        floor.message(home, slot, message, ask);
+    }
+
+    fn place_barrier(&mut self, floor: &mut Floor<A, T>, barrier: Barrier) {
+        let around = &floor.around;
+        let passage = self
+            .stance
+            .place_barrier(barrier.tag, barrier.min_version, around.version(), |uid| around.is_member(uid));
+        let common = Barrier { min_version: None, ..barrier };
+        match passage {
+            Passage::Done => around.report(LaneReport::Done(barrier)),
+            Passage::Stand(Place::Installed) => {
+                if let Some(install) = &mut self.install {
+                    install.queue.push_back(Placed::Barrier(common));
+                }
+            }
+            Passage::Stand(_) => self.behind.push_back(Placed::Barrier(common)),
+            Passage::Pass { to, tag } => {
+                around.forward(to, self.number, tag, Forwarded::Barrier(Barrier { tag, ..common }));
+            }
+            Passage::Back { to, tag } => {
+                around.forward(to, self.number, tag, Forwarded::Barrier(Barrier { tag, ..barrier }));
+            }
+            Passage::Wait if self.waiting.len() < WAITING_MAX => {
+                self.waiting.push_back(Placed::Barrier(barrier))
+            }
+            // It is sent again.
+            Passage::Wait => {}
+            Passage::Broken => around.report(LaneReport::Broken { barrier, hop: None }),
+        }
+    }
+
+    /// The table is newer, or an order was done: what waits is placed again, the oldest first.
+    pub(super) fn look_again(&mut self, floor: &mut Floor<A, T>) {
+        for placed in std::mem::take(&mut self.waiting) {
+            self.place(floor, placed);
+        }
+    }
+
+    pub(super) fn look(&mut self, floor: &mut Floor<A, T>) {
+        self.stance.look(floor.around.issued(self.number));
+        self.look_again(floor);
+    }
+
+    /// Begins here, empty.
+    pub(super) fn start(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        self.drop_home(floor, false);
+        self.stance.start(epoch);
+        self.home = Some(Box::new(Home::new(self.number, epoch)));
+        self.fence(floor, epoch);
+    }
+
+    fn fence(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        match floor.around.fence(self.number, epoch) {
+            None => self.run_on(floor),
+            Some(fencing) => {
+                let call = floor.new_call(Caller::Fence { shard: self.number });
+                call.waker.wake_by_ref();
+                self.fencing = Some((fencing, call));
+            }
+        }
+    }
+
+    /// Goes on with fencing the store.
+    pub(super) fn poll_fence(&mut self, floor: &mut Floor<A, T>) {
+        let Some((fencing, call)) = &mut self.fencing else { return };
+        call.hush();
+        let Some(home) = &self.home else { return };
+        let epoch = home.epoch;
+        let polled = fencing.as_mut().poll(&mut std::task::Context::from_waker(&call.waker));
+        match polled {
+            std::task::Poll::Pending => {}
+            std::task::Poll::Ready(Ok(())) => {
+                self.forget_fencing(floor);
+                self.run_on(floor);
+            }
+            std::task::Poll::Ready(Err(fault)) => {
+                tracing::error!(kind = floor.around.kind(), shard = self.number, %fault, "the store cannot be fenced; tried again");
+                let again = Instant::now() + std::time::Duration::from_secs(1);
+                floor.alarms.set(again, Due::Fence { shard: self.number, epoch });
+            }
+        }
+    }
+
+    fn forget_fencing(&mut self, floor: &mut Floor<A, T>) {
+        if let Some((_, call)) = self.fencing.take() {
+            floor.calls.remove(&call.bell.token);
+        }
+    }
+
+    /// The store is to be fenced once more.
+    pub(super) fn fence_again(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        if self.fencing.is_some() && self.home.as_ref().is_some_and(|home| home.epoch == epoch) {
+            self.forget_fencing(floor);
+            self.fence(floor, epoch);
+        }
+    }
+
+    /// Turns may begin: what came with the shard and what waits for its entities first, then what came since.
+    fn run_on(&mut self, floor: &mut Floor<A, T>) {
+        let Some(home) = &mut self.home else { return };
+        if let Some(install) = self.install.take_if(|install| install.epoch == home.epoch) {
+            let entities = install.entities.unwrap_or_default();
+            for carried in entities {
+                floor.arrive(home, carried);
+            }
+            for placed in install.queue {
+                self.place(floor, placed);
+            }
+        }
+        for placed in std::mem::take(&mut self.held) {
+            self.place(floor, placed);
+        }
+        self.set_open();
+        self.cut_if_quiet(floor);
+    }
+
+    fn set_open(&mut self) {
+        let runs = self.fencing.is_none() && self.home.is_some();
+        self.open = self.stance.running().filter(|_| runs).unwrap_or_default();
+    }
+
+    /// It moves: nothing begins any more.
+    pub(super) fn freeze(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, to: Uid, next: Epoch) {
+        if !self.stance.freeze(epoch) {
+            return floor.around.report(LaneReport::Impossible { shard: self.number, epoch: next });
+        }
+        self.set_open();
+        self.moving = Some(Moving { to, next, is_cut: false, taken: Vec::new() });
+        let Some(home) = &mut self.home else { return };
+        home.frozen = true;
+        let by = Instant::now() + floor.settings.handoff_timeout;
+        floor.alarms.set(by, Due::Handoff { shard: self.number, next });
+        if floor.settings.migration.is_none() {
+            floor.end_all(home);
+        }
+        self.cut_if_quiet(floor);
+    }
+
+    /// Once no turn is under way any more, writes what there is.
+    pub(super) fn cut_if_quiet(&mut self, floor: &mut Floor<A, T>) {
+        let Some(home) = &self.home else { return };
+        let Some(moving) = &mut self.moving else { return };
+        if moving.is_cut || home.table.turning > 0 || self.fencing.is_some() {
+            return;
+        }
+        moving.is_cut = true;
+        self.send_away(floor);
+    }
+
+    fn send_away(&mut self, floor: &mut Floor<A, T>) {
+        let (Some(home), Some(moving)) = (&self.home, &mut self.moving) else { return };
+        let (shard, to, epoch) = (self.number, moving.to, moving.next);
+        let written = match floor.around.carrier(to) {
+            None => Err("the node it moves to is no member".to_owned()),
+            Some(carrier) => {
+                let migration = floor.settings.migration.as_ref();
+                transfer::write(home, migration, (&floor.system).into(), &carrier)
+            }
+        };
+        moving.taken.extend(resident::taken_replies());
+        match written {
+            Ok(parts) => {
+                floor.around.transfer(to, shard, epoch, parts);
+                floor.around.report(LaneReport::Froze { shard, epoch });
+            }
+            Err(why) => {
+                tracing::warn!(kind = floor.around.kind(), shard, %to, why, "a shard cannot move");
+                floor.around.report(LaneReport::Impossible { shard, epoch });
+            }
+        }
+    }
+
+    /// It moves to another instead.
+    pub(super) fn transfer(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, to: Uid, next: Epoch) {
+        if self.stance.home() != Some(epoch) {
+            return floor.around.report(LaneReport::Impossible { shard: self.number, epoch: next });
+        }
+        let Some(moving) = &mut self.moving else { return self.freeze(floor, epoch, to, next) };
+        (moving.to, moving.next) = (to, next);
+        if moving.is_cut {
+            self.send_away(floor);
+        } else {
+            let by = Instant::now() + floor.settings.handoff_timeout;
+            floor.alarms.set(by, Due::Handoff { shard: self.number, next });
+        }
+    }
+
+    /// Turns should have ended by now.
+    pub(super) fn handoff_is_late(&mut self, floor: &mut Floor<A, T>, next: Epoch) {
+        let late = self.moving.as_ref().is_some_and(|moving| moving.next == next && !moving.is_cut);
+        let Some(home) = self.home.as_mut().filter(|_| late) else { return };
+        if floor.settings.migration.is_some() {
+            return floor.around.report(LaneReport::Impossible { shard: self.number, epoch: next });
+        }
+        for slot in home.table.taken() {
+            floor.kill(home, slot);
+            floor.go_on(home, slot);
+        }
+        self.cut_if_quiet(floor);
+    }
+
+    /// The move is called off.
+    pub(super) fn resume(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        if !self.stance.resume(epoch) {
+            return;
+        }
+        if let Some(moving) = self.moving.take() {
+            resident::take_back_replies((&floor.system).into(), moving.taken);
+        }
+        self.set_open();
+        if let Some(home) = &mut self.home {
+            home.frozen = false;
+            for slot in home.table.taken() {
+                floor.attend(home, slot);
+                floor.go_on(home, slot);
+            }
+        }
+        for placed in std::mem::take(&mut self.behind) {
+            self.place(floor, placed);
+        }
+    }
+
+    /// It is owned elsewhere.
+    pub(super) fn release(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, to: Uid, next: Epoch) {
+        if !self.stance.release(epoch, to, next) {
+            return;
+        }
+        self.moving = None;
+        self.forget_fencing(floor);
+        let in_line = match self.home.take() {
+            None => Vec::new(),
+            Some(home) => floor.let_go(*home, |_, _, waits| match waits {
+                Waits::Message(..) | Waits::Last(_) => travelled(waits),
+                Waits::Adapted(..)
+                | Waits::Terminated(_)
+                | Waits::Timers(_)
+                | Waits::Fault(_)
+                | Waits::End(_) => {
+                    resident::discard(waits);
+                }
+            }),
+        };
+        self.set_open();
+        self.place_left(floor, in_line);
+    }
+
+    /// Everything of it that lives here goes.
+    pub(super) fn drop_all(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, gently: bool) {
+        if self.stance.drop(epoch) {
+            self.drop_home(floor, gently);
+            self.set_open();
+            self.place_left(floor, Vec::new());
+        }
+    }
+
+    /// It lives here no more: what came for it and was not its own yet is placed again.
+    fn place_left(&mut self, floor: &mut Floor<A, T>, in_line: Vec<Stowed<A::Msg>>) {
+        let left = std::mem::take(&mut self.behind).into_iter().chain(std::mem::take(&mut self.held));
+        for placed in left.chain(in_line.into_iter().map(Placed::Message)).collect::<Vec<_>>() {
+            self.place(floor, placed);
+        }
+    }
+
+    fn drop_home(&mut self, floor: &mut Floor<A, T>, gently: bool) {
+        self.moving = None;
+        self.forget_fencing(floor);
+        let Some(mut home) = self.home.take() else { return };
+        self.open = Epoch::ZERO;
+        if gently {
+            home.frozen = true;
+            floor.end_all(&mut home);
+        }
+        let in_line = floor.let_go(*home, |floor, id, waits| {
+            if let Waits::Message(message, ask) = waits {
+                floor.around.refuse(id, message, ask);
+            }
+        });
+        in_line.into_iter().for_each(|stowed| refuse(floor, stowed));
+    }
+
+    /// What was taken in for that move, or an older one, goes.
+    pub(super) fn discard(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        self.stance.discard(epoch);
+        if let Some(install) = self.install.take_if(|install| install.epoch <= epoch) {
+            self.drop_install(floor, install);
+        }
+    }
+
+    fn drop_install(&mut self, floor: &mut Floor<A, T>, install: Install<A>) {
+        // The one it came from has all of it: whoever asked is answered from there.
+        for carried in install.entities.into_iter().flatten() {
+            let Carried { stashed, timers, waiting, state, .. } = carried;
+            travelled((stashed, timers, waiting));
+            if let Some(state) = state {
+                floor.drop_actor(state);
+            }
+        }
+        for placed in install.queue {
+            self.place(floor, placed);
+        }
+    }
+
+    /// What was taken in runs.
+    pub(super) fn run(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
+        if !self.stance.run(epoch) {
+            return;
+        }
+        self.moving = None;
+        self.home = Some(Box::new(Home::new(self.number, epoch)));
+        self.fence(floor, epoch);
+    }
+
+    /// This life of the node is over.
+    pub(super) fn end_life(&mut self, floor: &mut Floor<A, T>) {
+        self.drop_home(floor, false);
+        self.stance = Stance::new(Flaws::default());
+        let install = self.install.take();
+        let queues = [&mut self.behind, &mut self.held, &mut self.waiting];
+        let mut left: Vec<_> = queues.into_iter().flat_map(std::mem::take).collect();
+        if let Some(install) = install {
+            left.extend(install.queue);
+            for carried in install.entities.into_iter().flatten() {
+                travelled((carried.stashed, carried.timers, carried.waiting));
+            }
+        }
+        for placed in left {
+            if let Placed::Message(stowed) = placed {
+                refuse(floor, stowed);
+            }
+        }
+    }
+
+    /// A piece of the shard came from the node it moves from.
+    pub(super) fn take_part(&mut self, floor: &mut Floor<A, T>, part: Part) {
+        let Part { epoch, number, is_last, bytes, carrier, .. } = part;
+        if number == 0 && !self.begin_install(floor, epoch, &bytes, &carrier) {
+            return;
+        }
+        let fits = |install: &&mut Install<A>| {
+            install.epoch == epoch && install.parts == number && install.entities.is_none()
+        };
+        let Some(install) = self.install.as_mut().filter(fits) else { return };
+        install.parts += 1;
+        install.bytes.extend_from_slice(&bytes);
+        let shard = self.number;
+        if install.bytes.len() > transfer::WHOLE_MAX {
+            install.bytes = Vec::new();
+            install.parts = u32::MAX;
+            return floor.around.report(LaneReport::Impossible { shard, epoch });
+        }
+        if !is_last {
+            return;
+        }
+        let whole = std::mem::take(&mut install.bytes);
+        let migration = floor.settings.migration.as_ref();
+        match transfer::read(&whole, migration, (&floor.system).into(), &carrier) {
+            Ok(entities) => {
+                install.entities = Some(entities);
+                floor.around.report(LaneReport::Installed { shard, epoch });
+            }
+            Err(why) => {
+                tracing::error!(
+                    kind = floor.around.kind(),
+                    shard,
+                    from = carrier.address(),
+                    why,
+                    "a shard that moves here cannot be read"
+                );
+                floor.around.report(LaneReport::Impossible { shard, epoch });
+            }
+        }
+    }
+
+    /// Whether a transfer that begins is to be taken in.
+    fn begin_install(
+        &mut self,
+        floor: &mut Floor<A, T>,
+        epoch: Epoch,
+        first: &[u8],
+        carrier: &Arc<dyn Carrier>,
+    ) -> bool {
+        let Some(from) = Uid::new(carrier.uid()) else { return false };
+        let Some(old_epoch) = transfer::epoch_of(first) else {
+            floor.around.report(LaneReport::Impossible { shard: self.number, epoch });
+            return false;
+        };
+        if !self.stance.install(epoch, Origin { from, epoch: old_epoch }) {
+            return false;
+        }
+        let before = self.install.replace(Install {
+            epoch,
+            bytes: Vec::new(),
+            parts: 0,
+            entities: None,
+            queue: VecDeque::new(),
+        });
+        if let Some(before) = before {
+            self.drop_install(floor, before);
+        }
+        self.look_again(floor);
+        true
+    }
+
+    /// Whether there is nothing to remember of it.
+    pub(super) fn is_bare(&self) -> bool {
+        self.home.is_none() && self.install.is_none() && self.waiting.is_empty() && self.stance.is_bare()
+    }
+}
+
+fn stowed<M>(item: Item<M>) -> Option<Stowed<M>> {
+    match item {
+        Item::Message(stowed) => Some(stowed),
+        Item::Rare(_) => None,
+    }
+}
+
+fn refuse<A: Actor, T: Turns<A>>(floor: &Floor<A, T>, stowed: Stowed<A::Msg>) {
+    let Stowed { id, message, ask, .. } = stowed;
+    floor.around.refuse(&id, message, ask);
+}
+
+impl<A: Actor, T: Turns<A>> Floor<A, T> {
+    /// Ends every entity of a shard that is frozen and does not move with its state.
+    fn end_all(&mut self, home: &mut Home<A, T>) {
+        for slot in home.table.taken() {
+            let entity = busy(&mut home.table.slot(slot).body);
+            if matches!(entity.doing, Doing::Ended | Doing::Rest) {
+                continue;
+            }
+            entity.queue.push_front(Waits::End(StopReason::Moved));
+            if let Some(stop_with) = &self.settings.stop_with
+                && let Ok(message) = resident::catch(|| stop_with())
+            {
+                entity.queue.push_front(Waits::Last(message));
+            }
+            self.go_on(home, slot);
+        }
+    }
+
+    /// An entity came with its shard.
+    fn arrive(&mut self, home: &mut Home<A, T>, carried: Carried<A>) {
+        let Carried { id, state, stashed, timers, waiting } = carried;
+        let slot = self.slot_of(home, self.hash(&id), id);
+        home.table.slot(slot).stamp = self.stamp;
+        if let Some(actor) = state {
+            let mut belongings = home.table.take_belongings(slot);
+            belongings.restash(stashed);
+            home.table.put_belongings(slot, belongings);
+            home.table.slot(slot).body = Body::Lent;
+            self.other(home, slot, super::turns::Purpose::Begin, |ctx| resident::arrive(actor, ctx));
+        }
+        if !timers.is_empty() {
+            self.enqueue(home, slot, Waits::Timers(timers));
+        }
+        for (message, ask) in waiting {
+            self.enqueue(home, slot, Waits::Message(message, ask));
+        }
+        self.go_on(home, slot);
+    }
+
+    /// A shard is gone from here: `end` sees to what waited.
+    ///
+    /// Gives what stood in line for crowded entities.
+    fn let_go(
+        &mut self,
+        mut home: Home<A, T>,
+        mut end: impl FnMut(&mut Self, &EntityId, Waits<A::Msg>),
+    ) -> Vec<Stowed<A::Msg>> {
+        let mut in_line = Vec::new();
+        for slot in home.table.taken() {
+            self.kill(&mut home, slot);
+            let mut belongings = home.table.take_belongings(slot);
+            let stashed = belongings.close(StopReason::Moved);
+            self.forget_owned(&mut home, slot);
+            let place = home.table.slot(slot);
+            let id = std::mem::take(&mut place.id);
+            let (actor, queue) = match std::mem::replace(&mut place.body, Body::Vacant) {
+                Body::Live(actor) => (Some(actor), VecDeque::new()),
+                Body::Busy(busy) => match busy.doing {
+                    Doing::Idle(actor) => (Some(actor), busy.queue),
+                    _ => (None, busy.queue),
+                },
+                Body::Vacant | Body::Lent => (None, VecDeque::new()),
+            };
+            if let Some(actor) = actor {
+                self.drop_actor(actor);
+            }
+            let stashed = stashed.into_iter().map(|(message, ask)| Waits::Message(message, ask));
+            for waits in stashed.chain(queue) {
+                end(self, &id, waits);
+            }
+            in_line
+                .extend(self.shared.crowd.admit(home.number, &id, usize::MAX).into_iter().filter_map(stowed));
+        }
+        self.population -= home.table.len();
+        in_line
+    }
+}
