@@ -20,7 +20,7 @@ use crate::voters::Voters;
 const FRAME: usize = 12;
 const UID: usize = 8;
 const NUMBER: usize = 3;
-const SHARD: usize = 1 + NUMBER;
+const SHARD: usize = 1 + 2;
 const VERSION: usize = 2 * NUMBER;
 const RENEW: usize = 1 + 3 * VERSION + 2 * NUMBER;
 const CLUSTER: usize = 8 + 4 + UID;

@@ -2,6 +2,8 @@
 
 mod balance;
 mod draining;
+#[cfg(feature = "flaws")]
+mod flaws;
 mod moves;
 mod owners;
 mod reports;

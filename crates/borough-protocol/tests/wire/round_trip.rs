@@ -12,18 +12,22 @@ use crate::pieces::Liar;
 use crate::town::Town;
 use crate::words::kind;
 
-/// Five nodes come, one crashes, one comes back as another life, one leaves, and all shut down.
+/// Five nodes come and host a type, whose shards move as they come and go; one crashes, one comes back as another life, one leaves, and all shut down.
 pub(crate) fn live(settings: Settings) -> Town {
     let mut town = Town::new(settings);
     (1..=5).for_each(|number| town.start(number, number));
     town.wait_until("five run", |town| town.is_whole(5));
     town.pass(15 * SECOND);
+    (1..=5).for_each(|number| town.host(number, 64));
+    town.wait_until("all shards have owners", |town| town.owned() == 64);
     town.crash(5);
     town.wait_until("four run", |town| town.is_whole(4));
     town.start(6, 5);
     town.crash(4);
     town.start(7, 4);
     town.wait_until("five run again", |town| town.is_whole(5));
+    town.host(7, 64);
+    town.wait_until("some moved to the new one", |town| town.owned_by(7) > 10);
     town.command(3, Command::Leave);
     town.wait_until("four are left", |town| town.is_whole(4));
     town.command(1, Command::Down(Town::uid(6)));
@@ -37,9 +41,19 @@ pub(crate) fn live(settings: Settings) -> Town {
 fn a_cluster_lives_on_what_was_written_and_read_again() {
     let town = live(Settings { log_kept: 4, ..Settings::default() });
     let kinds: BTreeSet<&str> = town.sent.iter().map(|sent| sent.kind).collect();
-    for said in
-        ["knock", "promise", "welcome", "gossip", "heartbeat", "log", "renew", "renewed", "feed", "report"]
-    {
+    for said in [
+        "knock",
+        "promise",
+        "welcome",
+        "gossip",
+        "heartbeat",
+        "log",
+        "renew",
+        "renewed",
+        "feed",
+        "report",
+        "shards",
+    ] {
         assert!(kinds.contains(said), "nobody said {said}: {kinds:?}");
     }
 }
@@ -48,7 +62,9 @@ fn a_cluster_lives_on_what_was_written_and_read_again() {
 fn a_cluster_with_a_store_lives_on_what_was_written_and_read_again() {
     let town = live(Settings { strategy: Strategy::LeaseMajority, ..Settings::default() });
     let kinds: BTreeSet<&str> = town.sent.iter().map(|sent| sent.kind).collect();
-    assert!(kinds.contains("to the store") && kinds.contains("from the store"), "{kinds:?}");
+    for said in ["to the store", "from the store", "shards"] {
+        assert!(kinds.contains(said), "nobody said {said}: {kinds:?}");
+    }
 }
 
 /// Whatever a node could be made to say is read as it was said, or not at all.

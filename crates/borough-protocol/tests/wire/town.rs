@@ -1,12 +1,15 @@
 //! A few nodes, and a store, that hear of each other only what was written and read again.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::{Command, Effect, End, Event, Input, Message, Node, Peer, Start};
 use borough_protocol::settings::{Checked, Settings, Strategy};
+use borough_protocol::sharding::{Allocation, Hashing, Kind, KindId, ShardId, ShardReport};
 use borough_protocol::store::Register;
+use borough_protocol::table::KindTable;
 use borough_protocol::time::Timestamp;
 use borough_protocol::{Effects, Machine};
 
@@ -33,6 +36,7 @@ pub(crate) struct Town {
     pub(crate) sent: Vec<Sent>,
     settings: Checked,
     register: Register,
+    regions: BTreeMap<Uid, ShardReport>,
     addresses: BTreeMap<Address, Uid>,
     under_way: VecDeque<(Timestamp, Uid, Uid, Vec<u8>)>,
 }
@@ -54,6 +58,7 @@ impl Town {
             sent: Vec::new(),
             settings: checked.expect("good settings"),
             register: Register::default(),
+            regions: BTreeMap::new(),
             addresses: BTreeMap::new(),
             under_way: VecDeque::new(),
         }
@@ -99,6 +104,53 @@ impl Town {
         self.input(Self::uid(number), Input::Command(command));
     }
 
+    /// That node hosts a type of so many shards, and sends to all of them.
+    pub(crate) fn host(&mut self, number: u64, shards: u32) {
+        let kind = Kind {
+            name: "account".into(),
+            shards,
+            hashing: Hashing::Xxh3,
+            role: Some("front".into()),
+            min_hosts: 2,
+            allocation: Allocation::LeastShards { absolute: 0, percent: 25 },
+        };
+        let wanted = (0..shards).map(|number| ShardId { kind: KindId(0), number }).collect();
+        let hosts = ShardReport { kinds: vec![(Arc::new(kind), true)], wanted, ..ShardReport::default() };
+        self.regions.insert(Self::uid(number), ShardReport { seq: 1, ..hosts });
+    }
+
+    /// Each region says what it has; whatever is to move to it is there at once.
+    fn report(&mut self) {
+        for (uid, mut report) in self.regions.clone() {
+            let Some(table) = self.nodes.get(&uid).and_then(Node::table) else { continue };
+            let shards = table.kind(KindId(0)).into_iter().flat_map(KindTable::shards);
+            let moving = shards.filter_map(|(number, entry)| Some((*number, entry.moving?)));
+            report.installed = moving
+                .filter(|(_, (to, _))| *to == uid)
+                .map(|(number, (_, epoch))| (ShardId { kind: KindId(0), number }, epoch))
+                .collect();
+            if self.regions[&uid] != report || report.seq == 1 {
+                report.seq += 1;
+                self.regions.insert(uid, report.clone());
+                self.input(uid, Input::Command(Command::Shards(Arc::new(report))));
+            }
+        }
+    }
+
+    /// How many shards have an owner that is there.
+    pub(crate) fn owned(&self) -> usize {
+        self.nodes.keys().map(|uid| self.shards_of(*uid)).sum()
+    }
+
+    pub(crate) fn owned_by(&self, number: u64) -> usize {
+        self.shards_of(Self::uid(number))
+    }
+
+    fn shards_of(&self, uid: Uid) -> usize {
+        let table = self.nodes.values().next().and_then(Node::table);
+        table.map_or(0, |table| table.owned_by(uid).count())
+    }
+
     /// Whether that many run, and each knows of all of them as members.
     pub(crate) fn is_whole(&self, count: usize) -> bool {
         self.nodes.len() == count
@@ -113,6 +165,7 @@ impl Town {
             if so(self) {
                 return;
             }
+            self.report();
             self.pass(SECOND / 10);
         }
         panic!("not so within a minute: {what}");

@@ -92,3 +92,15 @@ fn a_type_that_a_node_hosts_no_more_moves_off_it() {
     });
     assert!(table(&town.rig).member(uid).is_some(), "it stays a member");
 }
+
+#[test]
+fn everything_moves_off_a_coordinator_that_leaves() {
+    let mut town = Town::full(FIVE, &still());
+    let before = lineages(&town.rig);
+    assert_eq!(town.rig.coordinator(), Some("a"));
+    town.rig.command("a", Command::Leave);
+    town.obey_until("moved away", 5, |rig| counts(rig, &["a"]) == [0] && moving(rig) == 0);
+    assert_eq!(lineages(&town.rig), before, "nothing began anew");
+    town.rig.command("a", Command::Drained);
+    town.rig.wait_until("gone", 15 * SECOND, |rig| rig.is_whole(&FIVE[1..]));
+}
