@@ -115,12 +115,10 @@ impl WindowTinyLfu {
 
     pub(super) fn victim(&mut self, last_touched: u32) -> Option<u32> {
         let lowest = self.main.lowest(&self.chains, last_touched);
-        // Where the window has grown at the others' cost, they make room first.
+        // Where the window has grown at the others' cost, they make room first. Else the window has two at least, and its oldest is not
+        // the one touched last.
         let oldest = self.chains.first(WINDOW).filter(|_| self.main_len <= self.main_limit());
-        let victim = match (
-            oldest.filter(|&slot| slot != last_touched),
-            lowest.filter(|&slot| slot != last_touched),
-        ) {
+        let victim = match (oldest, lowest.filter(|&slot| slot != last_touched)) {
             (Some(candidate), Some(lowest)) if self.estimate(candidate) > self.estimate(lowest) => {
                 self.admit(candidate);
                 lowest
