@@ -34,6 +34,21 @@ mod remote;
 mod report;
 mod row;
 mod samples;
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    dead_code,
+    reason = "counts stay far below 2^53, and the peers use all of it"
+)]
+mod sharded;
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    dead_code,
+    unused_imports,
+    reason = "counts stay far below 2^53, and the programs to come use all of it"
+)]
+mod sharded_pair;
 mod suite;
 mod workloads;
 

@@ -4,11 +4,13 @@
 
 mod batch;
 mod channel;
+mod table;
 mod task;
 mod tcp;
 
 use crate::driver::{self, Job};
 use crate::remote::{self, Role};
+use crate::sharded;
 use std::process::ExitCode;
 use tokio::sync::oneshot;
 
@@ -18,6 +20,7 @@ pub(crate) fn run(name: &str, job: Option<Job>) -> Option<ExitCode> {
         "raw-batch" => driver::run_on_two_workers(job, || batch::Batch),
         "raw-bounded" => driver::run_on_two_workers(job, || channel::Bounded),
         "raw-unbounded" => driver::run_on_two_workers(job, || channel::Unbounded),
+        "raw-table" => sharded::run::<table::Table>(job),
         "raw-task" => driver::on_two_workers(job, task::run),
         _ => return None,
     })

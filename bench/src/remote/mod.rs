@@ -57,7 +57,7 @@ pub(crate) trait Link: Send {
 /// Plays one role of the pair, on a runtime of two workers as every program on tokio.
 pub(crate) fn run<P: Pair>(role: Option<Role>) -> ExitCode {
     match role {
-        Some(Role::Server) => serve::<P>(),
+        Some(Role::Server) => serve(P::serve()),
         Some(Role::Client(server, job)) => driver::on_two_workers(Some(job), move |job| async move {
             let mut link = P::connect(server).await;
             measure(&mut link, &job).await
@@ -76,11 +76,12 @@ async fn measure(link: &mut impl Link, job: &Job) -> Option<Figure> {
     })
 }
 
-/// Ends with its standard input, so that no server outlives the harness, however that ends.
-fn serve<P: Pair>() -> ExitCode {
+/// Starts a server, prints its address, and ends with its standard input, so that no server outlives the harness, however that
+/// ends.
+pub(crate) fn serve(start: impl Future<Output = SocketAddr> + Send + 'static) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let Ok(runtime) = runtime else { return refuse("the runtime does not start") };
-    let address = match runtime.block_on(async { tokio::spawn(P::serve()).await }) {
+    let address = match runtime.block_on(async { tokio::spawn(start).await }) {
         Ok(address) => address,
         Err(panicked) => return refuse(&panicked.to_string()),
     };
