@@ -25,7 +25,10 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub use borough_actor::*;
-pub use borough_cluster::{Node, NodeBuilder, NodeId, Secret, Standing, Tls, Topology, TopologySnapshot};
+pub use borough_cluster::{
+    EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder, Standing, Tls,
+    Topology, TopologySnapshot,
+};
 
 /// Nodes and their clusters: everything that a node can be set to, say of its cluster, or fail with.
 pub mod cluster {
@@ -38,7 +41,8 @@ pub mod prelude {
         Actor, ActorRef, Context, Directive, Fault, MailboxKind, Reply, StopReason, Supervision, System,
         SystemHandle, Terminated,
     };
-    pub use borough_cluster::{Node, Topology, TopologySnapshot};
+    pub use borough_cluster::{EntityMessage, EntityRef, Node, Region, Topology, TopologySnapshot};
+    pub use serde::{Deserialize, Serialize};
 }
 
 /// Any error of this library, for `main` and for tests: every error here converts into it with `?`.
