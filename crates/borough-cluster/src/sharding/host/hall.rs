@@ -90,7 +90,8 @@ where
             }
             self.answer_calls();
             self.do_again();
-            if self.floor.alarms.poll(cx) {
+            // Again, until the task is to be woken for the next: what rang may have set another.
+            while self.floor.alarms.poll(cx) {
                 self.ring();
             }
             if self.batch.is_empty() && self.packet.is_none() && self.poll_take(cx).is_pending() {
