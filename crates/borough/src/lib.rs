@@ -26,8 +26,8 @@
 
 pub use borough_actor::*;
 pub use borough_cluster::{
-    EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder, Standing, Tls,
-    Topology, TopologySnapshot,
+    EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder, Standing,
+    Tls, Topology, TopologySnapshot,
 };
 
 /// Nodes and their clusters: everything that a node can be set to, say of its cluster, or fail with.

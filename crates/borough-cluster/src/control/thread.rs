@@ -193,11 +193,7 @@ struct Parts {
 }
 
 /// The control side of a node, from listening to the end.
-async fn run(
-    setup: Setup,
-    ready: oneshot::Sender<Result<Parts, StartError>>,
-    mut stop: watch::Receiver<bool>,
-) {
+async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, stop: watch::Receiver<bool>) {
     let (address, listener) = match bind(&setup).await {
         Ok(bound) => bound,
         Err(error) => return drop(ready.send(Err(error))),
@@ -224,8 +220,7 @@ async fn run(
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
-    let sharding =
-        Sharding::start(hub.clone(), setup.clock.clone(), runtime, myself.uid(), send_command.clone());
+    let sharding = Sharding::start(&hub, setup.clock.clone(), &runtime, myself.uid(), send_command.clone());
     let is_leaving = Arc::new(AtomicBool::new(false));
     let parts = Parts {
         commands: send_command,
@@ -274,6 +269,11 @@ async fn run(
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
+    live(lives, closing, stop).await;
+}
+
+/// All lives of the node, until it is told to stop.
+async fn live(lives: Lives, closing: Closing, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         biased;
         _ = stop.wait_for(|stop| *stop) => return,

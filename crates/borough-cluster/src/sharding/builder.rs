@@ -17,7 +17,7 @@ use super::error::ShardError;
 use super::host::{self, Migration, Passivation};
 use super::kind::{KindCore, Plan};
 use super::region::Region;
-use super::settings::{Fence, ShardBy};
+use super::settings::{Fence, ShardBy, ShardFunction};
 use super::shell::Shell;
 
 /// How many shards a type has unless it says otherwise.
@@ -38,7 +38,7 @@ struct Agreed {
     name: String,
     shards: u32,
     hashing: Hashing,
-    function: Option<Arc<dyn Fn(&[u8]) -> u64 + Send + Sync>>,
+    function: Option<ShardFunction>,
     role: Option<String>,
     min_regions: u32,
     allocation: Allocation,

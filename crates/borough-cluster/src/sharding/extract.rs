@@ -56,6 +56,15 @@ impl<M> Envelope<M> {
     }
 }
 
+impl<E, M> fmt::Debug for Mail<E, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Whole(_) => "Mail::Whole(..)",
+            Self::Inner(_) => "Mail::Inner(..)",
+        })
+    }
+}
+
 impl<M: Message> EntityMessage for Envelope<M> {
     type Inner = M;
 

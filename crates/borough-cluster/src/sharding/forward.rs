@@ -16,8 +16,11 @@ pub(super) struct Forwards {
     runtime: Handle,
     most: usize,
     waiting: Arc<AtomicUsize>,
-    queues: Mutex<HashMap<u64, mpsc::UnboundedSender<(Head, Vec<u8>)>>>,
+    queues: Mutex<HashMap<u64, Queue>>,
 }
+
+/// What waits for one node.
+type Queue = mpsc::UnboundedSender<(Head, Vec<u8>)>;
 
 impl Forwards {
     pub(super) fn new(runtime: Handle, most: usize) -> Self {
@@ -40,7 +43,7 @@ impl Forwards {
         }
     }
 
-    fn open(&self, carrier: Arc<dyn Carrier>) -> mpsc::UnboundedSender<(Head, Vec<u8>)> {
+    fn open(&self, carrier: Arc<dyn Carrier>) -> Queue {
         let (queue, mut waits) = mpsc::unbounded_channel::<(Head, Vec<u8>)>();
         let waiting = self.waiting.clone();
         self.runtime.spawn(async move {

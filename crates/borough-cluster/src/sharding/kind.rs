@@ -1,6 +1,7 @@
 //! One type of entities on this node: its ways, its holds, its lanes.
 
 use std::any::{Any, type_name};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -133,22 +134,22 @@ impl<M: Message> KindCore<M> {
     #[inline]
     pub(super) fn send(&self, id: EntityId, message: M, ask: Option<Asked>) -> Tell<M> {
         let shard = self.shard_of(&id);
-        let mut held = Held { id, message, ask };
+        let mut letter = Held { id, message, ask };
         loop {
             let routes = self.board.read();
             match &routes[shard as usize] {
                 Way::Here { lane, tag, used } => {
                     used.mark();
-                    let Held { id, message, ask } = held;
+                    let Held { id, message, ask } = letter;
                     return lane.send(Parcel { shard, tag: *tag, id, message }, ask);
                 }
                 Way::There { carrier, tag, used } => {
                     used.mark();
-                    return self.send_there(carrier, shard, *tag, held);
+                    return self.send_there(carrier, shard, *tag, letter);
                 }
-                Way::Held(hold) => match self.hold(hold, shard, held) {
+                Way::Held(hold) => match self.hold(hold, shard, letter) {
                     Ok(tell) => return tell,
-                    Err(again) => held = again,
+                    Err(again) => letter = again,
                 },
             }
         }
@@ -157,37 +158,37 @@ impl<M: Message> KindCore<M> {
     /// Sends a message if it can be accepted at once.
     pub(super) fn try_send(&self, id: EntityId, message: M) -> Result<(), TryTellError<M>> {
         let shard = self.shard_of(&id);
-        let mut held = Held { id, message, ask: None };
+        let mut letter = Held { id, message, ask: None };
         loop {
             let routes = self.board.read();
             match &routes[shard as usize] {
                 Way::Here { lane, tag, used } => {
                     used.mark();
-                    let Held { id, message, .. } = held;
+                    let Held { id, message, .. } = letter;
                     return lane.try_send(Parcel { shard, tag: *tag, id, message });
                 }
                 Way::There { carrier, tag, used } => {
                     used.mark();
                     let mut head = [0; HEAD_MAX];
-                    let length = wire::message_head(&mut head, shard, *tag, &held.id);
-                    let recipient = || self.path_of(&held.id);
+                    let length = wire::message_head(&mut head, shard, *tag, &letter.id);
+                    let recipient = || self.path_of(&letter.id);
                     let head = &head[..length];
                     let outgoing = Outgoing { carrier, target: self.target, head, recipient: &recipient };
-                    return outgoing.try_send(held.message);
+                    return outgoing.try_send(letter.message);
                 }
-                Way::Held(hold) => match self.hold(hold, shard, held) {
+                Way::Held(hold) => match self.hold(hold, shard, letter) {
                     Ok(tell) => return tell.at_once().unwrap_or_else(|_| Ok(())).map_err(Into::into),
-                    Err(again) => held = again,
+                    Err(again) => letter = again,
                 },
             }
         }
     }
 
     #[inline]
-    fn send_there(&self, carrier: &Arc<dyn Carrier>, shard: u32, tag: Epoch, held: Held<M>) -> Tell<M> {
+    fn send_there(&self, carrier: &Arc<dyn Carrier>, shard: u32, tag: Epoch, letter: Held<M>) -> Tell<M> {
         let mut head = [0; HEAD_MAX];
-        let length = wire::message_head(&mut head, shard, tag, &held.id);
-        let Held { id, message, ask } = held;
+        let length = wire::message_head(&mut head, shard, tag, &letter.id);
+        let Held { id, message, ask } = letter;
         let recipient = || self.path_of(&id);
         Outgoing { carrier, target: self.target, head: &head[..length], recipient: &recipient }
             .send(message, ask)
@@ -195,22 +196,22 @@ impl<M: Message> KindCore<M> {
 
     /// Holds a message that has no way; gives it back if there is one by now.
     #[cold]
-    fn hold(&self, hold: &Hold<M>, shard: u32, held: Held<M>) -> Result<Tell<M>, Held<M>> {
+    fn hold(&self, hold: &Hold<M>, shard: u32, letter: Held<M>) -> Result<Tell<M>, Held<M>> {
         if self.ended.load(Ordering::Relaxed) {
-            return Ok(Tell::refused(TellError::Stopped(held.message)));
+            return Ok(Tell::refused(TellError::Stopped(letter.message)));
         }
         if let Some(differs) = self.differs.get() {
-            return Ok(Tell::refused(TellError::Unsendable(held.message, differs.clone())));
+            return Ok(Tell::refused(TellError::Unsendable(letter.message, differs.clone())));
         }
-        match hold.push(&self.budget, held) {
+        match hold.push(&self.budget, letter) {
             Pushed::Waits(is_first) => {
                 if is_first {
                     self.want(shard);
                 }
                 Ok(Tell::accepted())
             }
-            Pushed::Full(held) => Ok(Tell::refused(TellError::Full(held.message))),
-            Pushed::Open(held) => Err(held),
+            Pushed::Full(letter) => Ok(Tell::refused(TellError::Full(letter.message))),
+            Pushed::Open(letter) => Err(letter),
         }
     }
 
@@ -255,8 +256,8 @@ impl<M: Message> KindCore<M> {
     /// Lets go what is held, one after the other; the way is published when nothing is left.
     async fn release(self: Arc<Self>, shard: u32, way: Way<M>, release: u64) {
         let hold = &self.holds[shard as usize];
-        while let Some(held) = self.next_held(hold, shard, &way, release) {
-            self.send_by(&way, shard, held).await;
+        while let Some(letter) = self.next_held(hold, shard, &way, release) {
+            self.send_by(&way, shard, letter).await;
         }
         self.releasing[shard as usize].store(false, Ordering::Release);
     }
@@ -264,7 +265,7 @@ impl<M: Message> KindCore<M> {
     /// The next message to let go. If there is none the way is published, before anybody can be held again.
     fn next_held(&self, hold: &Hold<M>, shard: u32, way: &Way<M>, release: u64) -> Option<Held<M>> {
         match hold.next(release, &self.budget) {
-            Next::Message(held) => Some(held),
+            Next::Message(letter) => Some(letter),
             Next::Superseded => None,
             Next::Empty(mut state) => {
                 self.board.publish([(shard, way.clone())]);
@@ -274,18 +275,18 @@ impl<M: Message> KindCore<M> {
         }
     }
 
-    async fn send_by(&self, way: &Way<M>, shard: u32, held: Held<M>) {
+    async fn send_by(&self, way: &Way<M>, shard: u32, letter: Held<M>) {
         let tell = match way {
             Way::Here { lane, tag, used } => {
                 used.mark();
-                let Held { id, message, ask } = held;
+                let Held { id, message, ask } = letter;
                 lane.send(Parcel { shard, tag: *tag, id, message }, ask)
             }
             Way::There { carrier, tag, used } => {
                 used.mark();
-                self.send_there(carrier, shard, *tag, held)
+                self.send_there(carrier, shard, *tag, letter)
             }
-            Way::Held(_) => return self.refuse(held.message, 1),
+            Way::Held(_) => return self.refuse(letter.message, 1),
         };
         if let Err(refused) = tell.await {
             self.refuse(refused.into_message(), 1);
@@ -306,8 +307,8 @@ impl<M: Message> KindCore<M> {
 
     fn refuse_held(&self) {
         for hold in &self.holds {
-            for held in hold.take_all(&self.budget) {
-                self.refuse(held.message, 1);
+            for letter in hold.take_all(&self.budget) {
+                self.refuse(letter.message, 1);
             }
         }
     }
@@ -378,8 +379,8 @@ impl<M: Message> Shell for KindCore<M> {
         for shard in shards {
             self.holds[*shard as usize].lock().close();
         }
-        let held = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
-        let number = self.board.publish(shards.iter().map(held));
+        let no_way = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
+        let number = self.board.publish(shards.iter().map(no_way));
         Closing { number, ways }
     }
 
@@ -502,7 +503,7 @@ impl<M: Message> KindCore<M> {
             stats.busiest.extend(busiest);
         }
         stats.shards.sort_by_key(|shard| shard.number);
-        stats.busiest.sort_by(|a, b| b.1.cmp(&a.1));
+        stats.busiest.sort_by_key(|(_, waiting)| Reverse(*waiting));
         stats.busiest.truncate(BUSIEST);
         stats
     }

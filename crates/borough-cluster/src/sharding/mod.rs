@@ -85,9 +85,9 @@ pub(crate) struct Sharding {
 impl Sharding {
     /// Begins the sharding of a node; its desk runs on `runtime`.
     pub(crate) fn start(
-        hub: Arc<Hub>,
+        hub: &Arc<Hub>,
         clock: Clock,
-        runtime: Handle,
+        runtime: &Handle,
         life: Uid,
         commands: mpsc::Sender<NodeInput>,
     ) -> Arc<Self> {
@@ -197,7 +197,7 @@ impl Sharding {
     /// Says a word to another node; it may get lost, and is said again.
     fn say(&self, to: Uid, word: &Word) {
         if to == self.sight.borrow().life {
-            return self.errand(Errand::Tell(word_from(to, word.clone())));
+            return self.errand(Errand::Tell(word_from(to, *word)));
         }
         if let Some(carrier) = self.carrier_to(to) {
             let head = Head { target: wire::target(""), ask: None };

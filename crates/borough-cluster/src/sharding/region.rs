@@ -94,10 +94,11 @@ impl<M: Message> Region<M> {
     }
 
     /// Asks by a message that carries its entity's id: `region.request(|reply| Cart::Total { cart, reply })`.
+    #[expect(clippy::type_complexity, reason = "it cannot be named otherwise: the closure has no name")]
     pub fn request<E, T, F>(
         &self,
         message: F,
-    ) -> Ask<Extractor<E, M>, T, impl FnOnce(Reply<T>) -> Mail<E, M> + use<E, M, T, F>>
+    ) -> Ask<Extractor<E, M>, T, impl FnOnce(Reply<T>) -> Mail<E, M> + use<M, E, T, F>>
     where
         E: EntityMessage<Inner = M>,
         T: Send + 'static,

@@ -9,10 +9,13 @@ use borough_actor::Fault;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::{Epoch, Hashing};
 
+/// Gives a number for an id; its remainder is the shard.
+pub(super) type ShardFunction = Arc<dyn Fn(&[u8]) -> u64 + Send + Sync>;
+
 /// Says which shard an id belongs to.
 pub(super) enum ShardBy {
     Hash(Hashing),
-    Function(Arc<dyn Fn(&[u8]) -> u64 + Send + Sync>),
+    Function(ShardFunction),
 }
 
 impl ShardBy {
