@@ -22,8 +22,9 @@ pub use borough_actor::{EntityId, EntityIdError, IntoEntityId};
 pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 pub use borough_protocol::node::GaveUp;
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
-pub use borough_protocol::sharding::region::{Dropped, Event as ShardEvent};
-pub use borough_protocol::sharding::{Allocation, Epoch, KindId, ShardId};
+pub use borough_protocol::sharding::allocation::{HostLoad, Spread, Strategy as AllocationStrategy};
+pub use borough_protocol::sharding::region::Dropped;
+pub use borough_protocol::sharding::{Allocation, Epoch};
 pub use borough_protocol::table::Cluster as ClusterId;
 pub use borough_protocol::version::{Term, Version};
 pub use borough_protocol::voters::Voters;
@@ -41,8 +42,8 @@ pub use self::node::{
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
     Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, EntityMessage, EntityRef, Envelope,
-    ExplainError, Explanation, Extractor, Fence, Fenced, KindStats, Mail, NodeStats, Passivation, Policy,
-    ProxyBuilder, Region, RegionError, ShardBuilder, ShardError, ShardStats,
+    ExplainError, Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation,
+    Policy, ProxyBuilder, Region, RegionError, ShardBuilder, ShardError, ShardEvent, ShardNews, ShardStats,
 };
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsError};

@@ -63,6 +63,11 @@ impl Hands<'_> {
     fn publish(&mut self, event: &Event) {
         let goes = matches!(self.publisher.standing(), Standing::Leaving | Standing::Closing);
         match event {
+            Event::Suspended => self.sharding.lease_changed(false),
+            Event::Resumed => self.sharding.lease_changed(true),
+            _ => {}
+        }
+        match event {
             Event::Joined(cluster) => {
                 tracing::info!(?cluster, "found its cluster");
                 self.publisher.stand(Standing::Joining);

@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use borough_actor::remote::Message;
 use borough_actor::{Actor, EntityId, IntoEntityId, Supervision};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::allocation::{Custom, HostLoad, Spread, Strategy};
 use borough_protocol::sharding::{Allocation, Hashing, Kind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,6 +46,27 @@ struct Agreed {
     min_regions: u32,
     allocation: Allocation,
     hold_limit: usize,
+    strategy: Option<Arc<dyn Strategy>>,
+}
+
+/// A user's rule that may panic.
+struct Guarded<S>(S);
+
+impl<S: Strategy> Strategy for Guarded<S> {
+    fn allocate(&self, shard: u32, hosts: &[HostLoad]) -> Option<Uid> {
+        guarded(|| self.0.allocate(shard, hosts))
+    }
+
+    fn rebalance(&self, spread: &Spread<'_>) -> Vec<(u32, Uid)> {
+        guarded(|| self.0.rebalance(spread))
+    }
+}
+
+fn guarded<T: Default>(ask: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
+        tracing::error!("a strategy of allocation panicked; it is taken to have said nothing");
+        T::default()
+    })
 }
 
 impl Agreed {
@@ -56,11 +80,13 @@ impl Agreed {
             min_regions: 1,
             allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
             hold_limit: DEFAULT_HOLD_LIMIT,
+            strategy: None,
         }
     }
 
     fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>) -> Result<Plan, ShardError> {
-        let Self { name, shards, hashing, function, role, min_regions, allocation, hold_limit } = self;
+        let Self { name, shards, hashing, function, role, min_regions, allocation, hold_limit, strategy } =
+            self;
         if name.is_empty() || name.len() > NAME_MAX {
             return Err(ShardError::Name { length: name.len(), max: NAME_MAX });
         }
@@ -83,7 +109,8 @@ impl Agreed {
             min_hosts: min_regions,
             allocation,
         };
-        Ok(Plan { kind, shard_by, hosts, hold_limit, fence })
+        let strategy = strategy.map(|strategy| Custom { kind: kind.name.clone(), strategy });
+        Ok(Plan { kind, shard_by, hosts, hold_limit, fence, strategy })
     }
 }
 
@@ -120,6 +147,15 @@ macro_rules! agreed {
         /// the move at once.
         pub fn allocation(mut self, allocation: Allocation) -> Self {
             self.agreed.allocation = allocation;
+            self
+        }
+
+        /// Shards go where this rule says, asked on the coordinator's node: so every node that may become it should give the same.
+        ///
+        /// It is asked on the thread that keeps the cluster together: it must be quick. One that panics has said nothing.
+        pub fn allocate_by(mut self, strategy: impl Strategy + 'static) -> Self {
+            self.agreed.allocation = Allocation::Custom;
+            self.agreed.strategy = Some(Arc::new(Guarded(strategy)));
             self
         }
 
@@ -288,6 +324,9 @@ impl<M: Message> ProxyBuilder<M> {
 
 /// Has the desk begin, and waits until the cluster has agreed, if there is one.
 async fn begin<M: Message>(sharding: &Arc<Sharding>, core: &Arc<KindCore<M>>) -> Result<(), ShardError> {
+    if let Some(custom) = core.strategy.clone() {
+        sharding.allocate_by(custom);
+    }
     sharding.errand(Errand::Start(core.clone()));
     let agreed = tokio::time::timeout(AGREE_WITHIN, sharding.agreed(core.kind.clone())).await;
     match agreed {

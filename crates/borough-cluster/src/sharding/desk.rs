@@ -156,6 +156,7 @@ impl Desk {
             drains: false,
             reported: 0,
         });
+        self.sharding.repeat_strategies();
         let shells: Vec<_> = self.shells.values().cloned().collect();
         for shell in shells {
             self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });

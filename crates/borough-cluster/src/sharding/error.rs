@@ -2,6 +2,8 @@
 
 use borough_protocol::sharding::{Hashing, Kind};
 
+use crate::node::NamedError;
+
 /// Why a type of entities was not started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -111,4 +113,37 @@ pub enum ExplainError {
     /// The id is none.
     #[error(transparent)]
     Id(#[from] borough_actor::EntityIdError),
+}
+
+/// Why a shard is not asked to move.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// The name leads to no node.
+    #[error(transparent)]
+    Node(#[from] NamedError),
+    /// The cluster does not know the type.
+    #[error("the cluster knows no type {kind}")]
+    Unknown {
+        /// The type.
+        kind: String,
+    },
+    /// The type has no such shard.
+    #[error("{kind} has no shard {shard}: it has {shards}, counted from 0")]
+    Shard {
+        /// The type.
+        kind: String,
+        /// Which was named.
+        shard: u32,
+        /// How many there are.
+        shards: u32,
+    },
+    /// The node does not host the type.
+    #[error("{node_id} does not host {kind}")]
+    NoHost {
+        /// The type.
+        kind: String,
+        /// The node.
+        node_id: String,
+    },
 }

@@ -12,6 +12,7 @@ use borough_actor::remote::{self, Carrier, Head, Inlet, Message, Outgoing};
 use borough_actor::resident::{self, Asked, discard};
 use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
 use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::Input;
 use borough_protocol::sharding::{Epoch, Kind, KindId, ShardId};
 use borough_protocol::table::Table;
@@ -51,6 +52,7 @@ pub(super) struct KindCore<M: Message> {
     peers: Peers,
     pub(super) forwards: Forwards,
     pub(super) fence: Option<Arc<dyn Fence>>,
+    pub(super) strategy: Option<Custom>,
     pub(super) counts: Counts,
     ended: AtomicBool,
     /// In which setting the cluster has agreed on something else.
@@ -80,11 +82,12 @@ pub(super) struct Plan {
     pub(super) hosts: bool,
     pub(super) hold_limit: usize,
     pub(super) fence: Option<Arc<dyn Fence>>,
+    pub(super) strategy: Option<Custom>,
 }
 
 impl<M: Message> KindCore<M> {
     pub(super) fn new(sharding: Arc<Sharding>, plan: Plan) -> Arc<Self> {
-        let Plan { kind, shard_by, hosts, hold_limit, fence } = plan;
+        let Plan { kind, shard_by, hosts, hold_limit, fence, strategy } = plan;
         let holds: Box<[_]> = (0..kind.shards).map(|_| Arc::new(Hold::new())).collect();
         Arc::new_cyclic(|me| Self {
             target: wire::target(&kind.name),
@@ -98,6 +101,7 @@ impl<M: Message> KindCore<M> {
             peers: Peers::default(),
             forwards: Forwards::new(sharding.runtime().clone(), hold_limit),
             fence,
+            strategy,
             counts: Counts::default(),
             ended: AtomicBool::new(false),
             differs: OnceLock::new(),

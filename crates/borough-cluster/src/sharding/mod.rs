@@ -13,6 +13,7 @@ mod builder;
 mod desk;
 mod entity_ref;
 mod error;
+mod events;
 mod extract;
 mod forward;
 mod hold;
@@ -30,18 +31,17 @@ mod shell;
 mod surroundings;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use borough_actor::remote::{Carrier, Head, Inlet};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::node::{Command, Input as NodeInput};
+use borough_protocol::sharding::ShardReport;
+use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Event, Word};
-use borough_protocol::sharding::{Epoch, ShardId, ShardReport};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
-use tokio::time::Instant;
 
 pub use self::builder::{
     DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder, ShardBuilder,
@@ -49,7 +49,9 @@ pub use self::builder::{
 pub(crate) use self::desk::Sight;
 use self::desk::{Desk, Errand};
 pub use self::entity_ref::EntityRef;
-pub use self::error::{ExplainError, RegionError, ShardError};
+pub use self::error::{ExplainError, MoveError, RegionError, ShardError};
+use self::events::Chronicle;
+pub use self::events::{ShardEvent, ShardNews};
 pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
 pub use self::host::{Passivation, Policy};
 use self::inlet::WordInlet;
@@ -77,9 +79,10 @@ pub(crate) struct Sharding {
     report: watch::Sender<Arc<ShardReport>>,
     /// By the target of their messages.
     shells: RwLock<HashMap<u64, Arc<dyn Shell>>>,
-    events: broadcast::Sender<Event>,
-    /// Since when each shard has been at its owner, as this node saw it.
-    seen: Mutex<BTreeMap<ShardId, (Epoch, Instant)>>,
+    events: broadcast::Sender<ShardEvent>,
+    chronicle: Mutex<Chronicle>,
+    /// The user's own rules of allocation, by type.
+    strategies: Mutex<Vec<Custom>>,
 }
 
 impl Sharding {
@@ -103,7 +106,8 @@ impl Sharding {
             report,
             shells: RwLock::default(),
             events: broadcast::Sender::new(EVENTS_KEPT),
-            seen: Mutex::default(),
+            chronicle: Mutex::default(),
+            strategies: Mutex::default(),
             runtime: runtime.clone(),
             hub: hub.clone(),
         });
@@ -126,6 +130,28 @@ impl Sharding {
 
     fn runtime(&self) -> &Handle {
         &self.runtime
+    }
+
+    /// From now on, and in every life, shards of that type go where the user's own rule says, if this node is the coordinator.
+    fn allocate_by(&self, custom: Custom) {
+        let mut strategies = self.strategies.lock().unwrap_or_else(PoisonError::into_inner);
+        strategies.push(custom.clone());
+        drop(strategies);
+        self.command(Command::Allocate(custom));
+    }
+
+    /// What every life of the node is told as it begins.
+    fn repeat_strategies(&self) {
+        let strategies = self.strategies.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for custom in strategies {
+            self.command(Command::Allocate(custom));
+        }
+    }
+
+    fn command(&self, command: Command) {
+        let commands = self.commands.clone();
+        // Refused only if the node is gone.
+        drop(self.runtime.spawn(async move { commands.send(NodeInput::Command(command)).await }));
     }
 
     /// Shows the desk what the control thread knows.
@@ -163,13 +189,27 @@ impl Sharding {
     }
 
     fn publish(&self, event: Event) {
-        tracing::debug!(?event, "shards");
-        if let Event::Allocated { shard, epoch, .. } | Event::Moved { shard, epoch, .. } = event {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.insert(shard, (epoch, Instant::now()));
+        let Some(table) = self.sight.borrow().table.clone() else { return };
+        let told = self.chronicle().tell(event, &table);
+        self.announce(told);
+    }
+
+    /// Says that nothing may run here any more, or that it may again.
+    pub(crate) fn lease_changed(&self, may_run: bool) {
+        let told = self.chronicle().lease(may_run);
+        self.announce(told);
+    }
+
+    fn announce(&self, event: Option<ShardEvent>) {
+        if let Some(event) = event {
+            tracing::debug!(kind = &*event.kind, shard = event.shard, what = ?event.what, "shard event");
+            // Nobody need listen.
+            let _ = self.events.send(event);
         }
-        // Nobody need listen.
-        let _ = self.events.send(event);
+    }
+
+    fn chronicle(&self) -> MutexGuard<'_, Chronicle> {
+        self.chronicle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Nothing lives here any more; what was accepted for others is to reach them first.
@@ -177,14 +217,9 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         self.runtime.spawn(async move {
             hub.settle().await;
+            // Refused only if the node is gone.
             let _ = commands.send(NodeInput::Command(Command::Drained)).await;
         });
-    }
-
-    /// For how long that shard has been owned at that epoch, as far as this node saw it.
-    fn since(&self, shard: ShardId, epoch: Epoch) -> Option<Duration> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(&shard).filter(|(at, _)| *at == epoch).map(|(_, since)| since.elapsed())
     }
 
     /// The way to that member.

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault, IntoEntityId, Reply};
 use borough_protocol::incarnation::{NodeId, Uid};
-use borough_protocol::sharding::region::Event;
+use borough_protocol::sharding::region::Input;
 use borough_protocol::sharding::{Entry, Epoch, ShardId};
 use borough_protocol::table::Table;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use super::Sharding;
-use super::error::ExplainError;
+use super::desk::Errand;
+use super::error::{ExplainError, MoveError};
+use super::events::ShardEvent;
 use crate::node::{Gathered, Node};
 
 /// How long a node may take to say what lives there.
@@ -126,7 +128,7 @@ impl Node {
     /// What happens to shards from now on, as this node sees it: allocated, moving, moved, hosted here, dropped.
     ///
     /// Who is slow to listen misses some, and is told how many.
-    pub fn shard_events(&self) -> broadcast::Receiver<Event> {
+    pub fn shard_events(&self) -> broadcast::Receiver<ShardEvent> {
         self.sharding().events.subscribe()
     }
 
@@ -142,11 +144,38 @@ impl Node {
             return Ok(unowned(number, "the cluster does not know the type yet"));
         };
         let shard = ShardId { kind, number };
+        if table.kind(kind).is_some_and(|kind| kind.hosts().is_empty()) {
+            return Ok(unowned(
+                number,
+                "no member hosts the type: start it with `node.shard` where it may live",
+            ));
+        }
         let Some(entry) = table.shard(shard) else {
             return Ok(unowned(number, "nobody has sent to its shard yet: it will be given to a host then"));
         };
-        let since = sharding.since(shard, entry.epoch);
+        let since = sharding.chronicle().since(shard, entry.epoch);
         Ok(explained(table, number, entry, since))
+    }
+
+    /// Asks for a shard to live on that node; what comes of it is shown by [`shard_events`](Self::shard_events) and [`explain`](Self::explain).
+    ///
+    /// It moves as in any planned move: nothing is lost, and no order is broken. With an allocation that balances it may move on later;
+    /// [`Allocation::External`](crate::Allocation::External) leaves it there.
+    pub fn move_shard(&self, kind: &str, shard: u32, node_id: &str) -> Result<(), MoveError> {
+        let to = self.member_named(node_id)?.uid;
+        let sight = self.sharding().sight();
+        let known = sight.table.as_ref().and_then(|table| table.kind_named(kind));
+        let (id, known) = known.ok_or_else(|| MoveError::Unknown { kind: kind.to_owned() })?;
+        if shard >= known.kind().shards {
+            let shards = known.kind().shards;
+            return Err(MoveError::Shard { kind: kind.to_owned(), shard, shards });
+        }
+        if !known.hosts().contains(&to) {
+            return Err(MoveError::NoHost { kind: kind.to_owned(), node_id: node_id.to_owned() });
+        }
+        let shard = ShardId { kind: id, number: shard };
+        self.sharding().errand(Errand::Tell(Input::Place { shard, to }));
+        Ok(())
     }
 
     /// Whether all these types are started here and known to the cluster: what a readiness probe asks.

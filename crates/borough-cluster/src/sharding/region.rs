@@ -12,6 +12,8 @@ use borough_actor::{
 use super::entity_ref::EntityRef;
 use super::extract::{EntityMessage, Extractor, Mail};
 use super::kind::KindCore;
+use super::queries::KindStats;
+use super::shell::Shell;
 
 /// The way to all entities of one type, wherever they live: what [`ShardBuilder::start`](super::ShardBuilder::start) gives.
 ///
@@ -117,9 +119,15 @@ impl<M: Message> Region<M> {
         Extractor::new(self.core.clone(), Arc::new(find))
     }
 
+    /// What lives of this type on this node, and what became of its messages here.
+    pub async fn state(&self) -> KindStats {
+        Shell::stats(&*self.core).await
+    }
+
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.
     ///
-    /// The region goes on as a proxy until its node ends. If no other node hosts the type, its entities end. Cancel safe: once begun it goes on.
+    /// The region goes on as a proxy. As long as no other node hosts the type, it waits for one, and its entities live on. Cancel safe: once begun it
+    /// goes on.
     pub async fn shutdown(&self) {
         self.core.sharding.end_hosting(&self.core.kind.name).await;
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use borough_cluster::{Node, Region};
+use borough_cluster::{Allocation, AllocationStrategy, HostLoad, Node, Region, ShardNews, Spread, Uid};
 use tokio::task::JoinHandle;
 
-use crate::book::{Book, books};
+use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
 
 const IDS: u64 = 64;
@@ -132,4 +132,66 @@ async fn a_type_that_ends_on_one_node_goes_on_elsewhere() {
     within(regions[1].shutdown()).await;
     assert_eq!((hosted(&a).await, hosted(&b).await), (16, 0));
     senders.check(&regions[1]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shard_goes_where_an_operator_wants_it_and_the_events_tell() {
+    let [a, b] = Rig::new(15).cluster(["a:1", "b:1"]).await;
+    let start = |node: &Node| node.shard("books", |_| Writer::default()).shards(16).migrate_state();
+    let placed = start(&a).allocation(Allocation::External).start().await.unwrap();
+    start(&b).allocation(Allocation::External).start().await.unwrap();
+    within(placed.tell("x", Book::Note { sender: 1, number: 1 })).await.unwrap();
+    within(placed.ask("x", Book::Read)).await.unwrap();
+    let shard = placed.shard_of("x").unwrap();
+    for node in [&b, &a] {
+        let mut events = a.shard_events();
+        let to = node.node_id().as_str();
+        if a.explain("books", "x").unwrap().owner.unwrap().1 == node.uid() {
+            continue;
+        }
+        a.move_shard("books", shard, to).unwrap();
+        let moved = loop {
+            let event = within(events.recv()).await.unwrap();
+            if let ShardNews::Moved { owner, took, .. } = event.what {
+                break (event.shard, owner, took.is_some());
+            }
+        };
+        assert_eq!(moved, (shard, node.uid(), true));
+        assert_eq!(within(placed.ask("x", Book::Read)).await.unwrap().notes[&1], (1, 1));
+    }
+    assert!(a.move_shard("books", 99, "b:1").unwrap_err().to_string().contains("99"));
+    assert!(a.move_shard("letters", 1, "b:1").unwrap_err().to_string().contains("letters"));
+    assert!(a.move_shard("books", 1, "nobody").unwrap_err().to_string().contains("nobody"));
+}
+
+/// Everything lives on the node of the greatest uid.
+struct Greatest;
+
+impl AllocationStrategy for Greatest {
+    fn allocate(&self, shard: u32, hosts: &[HostLoad]) -> Option<Uid> {
+        assert_ne!(shard, 3, "a rule that panics has said nothing");
+        hosts.iter().map(|host| host.uid).max()
+    }
+
+    fn rebalance(&self, _: &Spread<'_>) -> Vec<(u32, Uid)> {
+        Vec::new()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn shards_go_where_a_rule_of_the_user_s_says() {
+    let nodes = Rig::new(16).cluster(["a:1", "b:1", "c:1"]).await;
+    let mut regions = Vec::new();
+    for node in &nodes {
+        let builder = node.shard("books", |_| Writer::default()).shards(16).migrate_state();
+        regions.push(builder.min_regions(3).allocate_by(Greatest).start().await.unwrap());
+    }
+    let greatest = nodes.iter().max_by_key(|node| node.uid()).unwrap();
+    for id in 0..64_u64 {
+        let shard = regions[0].shard_of(id.to_string()).unwrap();
+        if shard != 3 {
+            within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+        }
+    }
+    assert_eq!(hosted(greatest).await, 15);
 }

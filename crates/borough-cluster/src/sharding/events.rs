@@ -1,0 +1,133 @@
+//! What happens to shards, as this node sees it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::{Dropped, Event};
+use borough_protocol::sharding::{Epoch, ShardId};
+use borough_protocol::table::Table;
+use tokio::time::Instant;
+
+/// Something happened to a shard of a type that was started on this node. Versions of the table may be skipped; what happened in them is not told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardEvent {
+    /// The type; empty if it concerns all types of this node.
+    pub kind: Arc<str>,
+    /// Which of its shards.
+    pub shard: u32,
+    /// What.
+    pub what: ShardNews,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShardNews {
+    /// It has an owner, and begins anew there: it had none, or its owner was removed.
+    Allocated {
+        /// Who owns it.
+        owner: Uid,
+        /// Since which epoch.
+        epoch: Epoch,
+    },
+    /// It is to move.
+    Moving {
+        /// Who owns it.
+        from: Uid,
+        /// To whom.
+        to: Uid,
+    },
+    /// It has moved, with what was queued.
+    Moved {
+        /// Who owns it now.
+        owner: Uid,
+        /// Since which epoch.
+        epoch: Epoch,
+        /// How long that took, as this node saw it.
+        took: Option<Duration>,
+    },
+    /// A move does not take place.
+    CalledOff {
+        /// For how long it was under way.
+        after: Option<Duration>,
+    },
+    /// It runs on this node now.
+    Hosted {
+        /// Whether it came from another node; otherwise it began anew.
+        moved: bool,
+    },
+    /// What lived of it on this node was dropped.
+    Dropped {
+        /// Why.
+        why: Dropped,
+    },
+    /// This node has no lease: nothing runs on it until it has, and nothing is lost unless the cluster goes on without it.
+    Suspended,
+    /// This node has a lease again.
+    Resumed {
+        /// For how long it had none.
+        after: Duration,
+    },
+}
+
+/// Makes of a machine's events what users see.
+#[derive(Default)]
+pub(super) struct Chronicle {
+    /// Since when each shard has been at its owner, as this node saw it.
+    since: BTreeMap<ShardId, (Epoch, Instant)>,
+    moving: BTreeMap<ShardId, Instant>,
+    suspended: Option<Instant>,
+}
+
+impl Chronicle {
+    pub(super) fn tell(&mut self, event: Event, table: &Table) -> Option<ShardEvent> {
+        let now = Instant::now();
+        let (shard, what) = match event {
+            Event::Allocated { shard, owner, epoch } => {
+                self.since.insert(shard, (epoch, now));
+                self.moving.remove(&shard);
+                (shard, ShardNews::Allocated { owner, epoch })
+            }
+            Event::Moving { shard, from, to, .. } => {
+                self.moving.insert(shard, now);
+                (shard, ShardNews::Moving { from, to })
+            }
+            Event::Moved { shard, owner, epoch } => {
+                self.since.insert(shard, (epoch, now));
+                let took = self.moving.remove(&shard).map(|began| now - began);
+                (shard, ShardNews::Moved { owner, epoch, took })
+            }
+            Event::CalledOff { shard, .. } => {
+                let after = self.moving.remove(&shard).map(|began| now - began);
+                (shard, ShardNews::CalledOff { after })
+            }
+            Event::Hosted { shard, moved, .. } => (shard, ShardNews::Hosted { moved }),
+            Event::Dropped { shard, why, .. } => (shard, ShardNews::Dropped { why }),
+        };
+        let kind = table.kind(shard.kind)?.kind().name.clone();
+        Some(ShardEvent { kind, shard: shard.number, what })
+    }
+
+    /// The lease is over, or there is one again.
+    pub(super) fn lease(&mut self, may_run: bool) -> Option<ShardEvent> {
+        let what = match (may_run, self.suspended) {
+            (false, None) => {
+                self.suspended = Some(Instant::now());
+                ShardNews::Suspended
+            }
+            (true, Some(since)) => {
+                self.suspended = None;
+                ShardNews::Resumed { after: since.elapsed() }
+            }
+            (false, Some(_)) | (true, None) => return None,
+        };
+        Some(ShardEvent { kind: "".into(), shard: 0, what })
+    }
+
+    /// For how long that shard has been owned at that epoch, as far as this node saw it.
+    pub(super) fn since(&self, shard: ShardId, epoch: Epoch) -> Option<Duration> {
+        self.since.get(&shard).filter(|(at, _)| *at == epoch).map(|(_, since)| since.elapsed())
+    }
+}
