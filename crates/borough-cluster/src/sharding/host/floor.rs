@@ -10,6 +10,7 @@ use borough_actor::resident::{
 };
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
+use borough_protocol::version::Version;
 
 use super::alarms::{Alarms, Due};
 use super::busy::{Busy, Doing, Waits};
@@ -42,6 +43,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) vacated: Vec<(u32, u32)>,
     /// How many entities the lane has.
     pub(super) population: usize,
+    /// The table that the lane was told of: orders that follow from it were given before.
+    pub(super) looked: Version,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
     turns: T,
@@ -98,6 +101,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             again: Vec::new(),
             vacated: Vec::new(),
             population: 0,
+            looked: Version::ZERO,
             stamp: 0,
             turns,
             ctx: None,

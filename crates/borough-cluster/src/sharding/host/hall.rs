@@ -93,6 +93,8 @@ where
             // Again, until the task is to be woken for the next: what rang may have set another.
             while self.floor.alarms.poll(cx) {
                 self.ring();
+                // What rings may set others.
+                continue;
             }
             if self.batch.is_empty() && self.packet.is_none() && self.poll_take(cx).is_pending() {
                 if !self.floor.again.is_empty() {
@@ -129,9 +131,14 @@ where
     }
 
     /// The shard of that number; made, if nothing is known of it yet.
-    fn shard(shards: &mut [Option<Box<Shard<A, T>>>], lanes: u32, number: u32) -> Option<&mut Shard<A, T>> {
+    fn shard<'a>(
+        shards: &'a mut [Option<Box<Shard<A, T>>>],
+        lanes: u32,
+        floor: &Floor<A, T>,
+        number: u32,
+    ) -> Option<&'a mut Shard<A, T>> {
         let place = shards.get_mut((number / lanes) as usize)?;
-        Some(place.get_or_insert_with(|| Box::new(Shard::new(number))))
+        Some(place.get_or_insert_with(|| Box::new(Shard::new(number, floor))))
     }
 
     fn do_orders(&mut self) {
@@ -147,13 +154,18 @@ where
 
     fn do_order(&mut self, order: Order) {
         match order {
-            Order::Look => self.each(Shard::look),
+            Order::Look => {
+                self.floor.looked = self.floor.around.version();
+                self.each(Shard::look);
+            }
             Order::DropAll => self.each(Shard::end_life),
             // Whoever asked may be gone.
             Order::Stats(say) => drop(say.send(self.stats())),
             order => {
                 let Some(number) = order.shard() else { return };
-                let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { return };
+                let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
+                    return;
+                };
                 let floor = &mut self.floor;
                 match order {
                     Order::Start { epoch, .. } => shard.start(floor, epoch),
@@ -168,11 +180,6 @@ where
                     Order::Look | Order::DropAll | Order::Stats(_) => {}
                 }
                 shard.look_again(floor);
-                let index = self.index(number);
-                if self.shards[index].as_ref().is_some_and(|shard| shard.is_bare()) {
-                    // Which epochs are over is remembered by the table.
-                    self.shards[index] = None;
-                }
             }
         }
     }
@@ -194,7 +201,9 @@ where
             let (Caller::Turn { shard: number, .. }
             | Caller::Annex { shard: number, .. }
             | Caller::Fence { shard: number }) = caller;
-            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
+                continue;
+            };
             match (caller, &mut shard.home) {
                 (Caller::Fence { .. }, _) => shard.poll_fence(&mut self.floor),
                 (Caller::Turn { slot, .. }, Some(home)) => self.floor.resume(home, slot),
@@ -212,7 +221,9 @@ where
     /// Goes on with entities that had more to do than they may at a time.
     fn do_again(&mut self) {
         for (number, slot) in std::mem::take(&mut self.floor.again) {
-            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
+                continue;
+            };
             if let Some(home) = shard.home.as_mut().filter(|home| slot < home.table.slots()) {
                 self.floor.go_on(home, slot);
             }
@@ -233,7 +244,9 @@ where
                 | Due::Handoff { shard, .. }
                 | Due::Fence { shard, .. } => shard,
             };
-            let Some(shard) = Self::shard(&mut self.shards, self.lanes, number) else { continue };
+            let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
+                continue;
+            };
             let floor = &mut self.floor;
             match (due, &mut shard.home) {
                 (Due::Timer { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
@@ -325,7 +338,7 @@ where
             Placed::Message(stowed) => stowed.shard,
             Placed::Barrier(barrier) => barrier.shard,
         };
-        match Self::shard(&mut self.shards, self.lanes, number) {
+        match Self::shard(&mut self.shards, self.lanes, &self.floor, number) {
             Some(shard) => shard.place(&mut self.floor, placed),
             None => {
                 if let Placed::Message(Stowed { id, message, ask, .. }) = placed {
@@ -343,7 +356,7 @@ where
                 self.packet = Some(packet);
             }
             Rare::Part(part) => {
-                if let Some(shard) = Self::shard(&mut self.shards, self.lanes, part.shard) {
+                if let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, part.shard) {
                     shard.take_part(&mut self.floor, part);
                 }
             }

@@ -80,3 +80,6 @@ where
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,10 +79,15 @@ impl<A: Actor, T: Turns<A>> Shard<A, T>
 where
     A::Msg: Message,
 {
-    pub(super) fn new(number: u32) -> Self {
+    pub(super) fn new(number: u32, floor: &Floor<A, T>) -> Self {
+        let mut stance = Stance::new(Flaws::default());
+        // Of a table that is newer the lane is told once all that follows from it is ordered.
+        if floor.around.version() == floor.looked {
+            stance.look(floor.around.issued(number));
+        }
         Self {
             number,
-            stance: Stance::new(Flaws::default()),
+            stance,
             home: None,
             open: Epoch::ZERO,
             moving: None,
@@ -532,11 +537,6 @@ where
         }
         self.look_again(floor);
         true
-    }
-
-    /// Whether there is nothing to remember of it.
-    pub(super) fn is_bare(&self) -> bool {
-        self.home.is_none() && self.install.is_none() && self.waiting.is_empty() && self.stance.is_bare()
     }
 }
 

@@ -1,0 +1,369 @@
+//! The life of an entity in its lane.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use borough_actor::{AskError, DeadLetterReason, Directive, StopReason, Supervision};
+use tokio::time::{advance, timeout};
+
+use super::rig::{Node, SHARDS, e, eventually};
+use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, Word, counted, system, things};
+use crate::sharding::host::Order;
+use crate::sharding::host::floor::CROWDED;
+
+fn ends() -> Vec<(String, StopReason)> {
+    ENDS.with_borrow(Clone::clone)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_message_makes_an_entity_which_starts_before_it() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Note(7)).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 7]);
+    assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_to_many_entities_are_handled_each_in_order() {
+    let system = system();
+    let node = Node::running(&system, things());
+    for note in 0..50 {
+        for entity in 0..300_u64 {
+            node.tell(entity, Word::Note(note)).await;
+        }
+    }
+    let expected: Vec<u64> = std::iter::once(STARTED).chain(0..50).collect();
+    for entity in 0..300_u64 {
+        assert_eq!(node.ask(entity, Word::Heard).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_knows_who_it_is() {
+    let system = system();
+    let node = Node::running(&system, things());
+    let shard = u32::from(b'a') % SHARDS;
+    let who = node.ask("a", Word::Who).await.unwrap();
+    assert_eq!(who, ("a".to_owned(), shard, 1, "/things/a".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_awaits_holds_up_its_own_entity_alone() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Work(1000, 1)).await;
+    node.tell("a", Word::Note(2)).await;
+    // Of the same shard.
+    assert_eq!(node.ask("i", Word::Heard).await.unwrap(), [STARTED]);
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_entity_is_restarted_after_a_while_and_keeps_what_waits_and_what_it_stashed() {
+    let system = system();
+    let node = Node::running(&system, things());
+    for word in [Word::Stash(1), Word::Stash(2), Word::Panic, Word::Note(3)] {
+        node.tell("a", word).await;
+    }
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [RESTARTED, 1, 2, 3]);
+    assert_eq!(node.ask("a", Word::Life).await.unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_fails_too_often_ends_and_its_queue_is_buried() {
+    let system = system();
+    let mut settings = things();
+    settings.supervision = Supervision::always(Directive::Restart).limit(2, Duration::from_secs(3600));
+    let node = Node::running(&system, settings);
+    for word in [Word::Fail, Word::Fail, Word::Fail, Word::Note(1), Word::Note(2)] {
+        node.tell("a", word).await;
+    }
+    eventually("the queue is buried", || system.dead_letters().count(DeadLetterReason::Unhandled) == 2).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED], "the next message starts it anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_is_answered_as_the_supervision_says() {
+    let system = system();
+    let mut settings = things();
+    settings.supervision =
+        Supervision::by(|fault| if fault.is_panic() { Directive::Stop } else { Directive::Resume });
+    let node = Node::running(&system, settings);
+    node.tell("a", Word::Note(1)).await;
+    node.tell("a", Word::Fail).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1]);
+    node.tell("a", Word::Panic).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED]);
+    assert_eq!(ends(), [("a".to_owned(), StopReason::Fault)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_factory_that_panics_is_supervised() {
+    let system = system();
+    let counts = Arc::new(Counts::default());
+    let mut settings = counted(&counts);
+    let make = settings.make.clone();
+    let seen = counts.clone();
+    settings.make = Arc::new(move |id| {
+        assert!(
+            seen.made.load(Ordering::Relaxed) != 0 || seen.made.fetch_add(1, Ordering::Relaxed) > 0,
+            "not yet"
+        );
+        make(id)
+    });
+    let node = Node::running(&system, settings);
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [RESTARTED]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_an_entity_that_is_passivated_starts_its_next_life() {
+    let system = system();
+    let node = Node::running(&system, things());
+    for word in
+        [Word::Note(1), Word::Passivate, Word::Note(2), Word::PassivateWith(3), Word::Note(4), Word::Stop]
+    {
+        node.tell("a", word).await;
+    }
+    assert_eq!(node.ask("a", Word::Life).await.unwrap(), 4);
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED]);
+    let reasons: Vec<_> = ends().into_iter().map(|(_, reason)| reason).collect();
+    assert_eq!(reasons, [StopReason::Passivated, StopReason::Passivated, StopReason::Requested]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_is_gone_has_no_place_any_more() {
+    let system = system();
+    let node = Node::running(&system, things());
+    for round in 0..3 {
+        for entity in 0..1000_u64 {
+            node.tell(entity, Word::Note(round)).await;
+            node.tell(entity, Word::Passivate).await;
+        }
+    }
+    node.attended().await;
+    for lane in &node.lanes {
+        let stats = lane.stats().await;
+        assert_eq!(stats.shards.iter().map(|(_, _, entities)| entities).sum::<usize>(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn none_of_ten_thousand_messages_that_race_with_passivation_is_lost() {
+    let system = system();
+    let counts = Arc::new(Counts::default());
+    let mut settings = counted(&counts);
+    settings.passivate_after = Some(Duration::from_millis(10));
+    let node = Arc::new(Node::running(&system, settings));
+    let senders: Vec<_> = (0..4_u64)
+        .map(|sender| {
+            let node = node.clone();
+            tokio::spawn(async move {
+                for n in 0..2500 {
+                    let entity = (n * 7 + sender) % 50;
+                    if n % 3 == 0 {
+                        node.tell(entity, Word::Passivate).await;
+                    }
+                    node.ask(entity, Word::Life).await.expect("it is answered");
+                }
+            })
+        })
+        .collect();
+    for sender in senders {
+        sender.await.unwrap();
+    }
+    assert!(counts.made.load(Ordering::Relaxed) > 1000);
+    assert_eq!(system.dead_letters().total(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_is_idle_for_long_enough_goes_and_one_that_is_used_stays() {
+    let system = system();
+    let mut settings = things();
+    settings.passivate_after = Some(Duration::from_secs(10));
+    let node = Node::running(&system, settings);
+    node.tell("idle", Word::Note(1)).await;
+    for _ in 0..20 {
+        assert!(node.ask("used", Word::Heard).await.unwrap().contains(&STARTED));
+        advance(Duration::from_secs(1)).await;
+    }
+    eventually("the idle one is gone", || !ends().is_empty()).await;
+    assert_eq!(ends(), [("idle".to_owned(), StopReason::Passivated)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_there_are_too_many_those_unused_for_longest_go() {
+    let system = system();
+    let mut settings = things();
+    settings.max_entities = Some(200);
+    let node = Node::running(&system, settings);
+    for entity in 0..1000_u64 {
+        node.ask(entity, Word::Life).await.unwrap();
+        if entity % 10 == 0 {
+            advance(Duration::from_millis(10)).await;
+        }
+    }
+    let mut living = 0;
+    for lane in &node.lanes {
+        living += lane.stats().await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
+    }
+    assert!((100..=200).contains(&living), "{living} live");
+    let gone: Vec<u64> = ends().iter().map(|(id, _)| id.parse().unwrap()).collect();
+    assert!(gone.iter().all(|id| *id < 950), "a young one went");
+}
+
+#[tokio::test(start_paused = true)]
+async fn timers_ring_and_the_receive_timeout_begins_anew_with_each_message() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Timer(50, 1)).await;
+    node.tell("b", Word::ReceiveTimeout(100, 2)).await;
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED]);
+    }
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1]);
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_has_children_watches_adapters_and_a_ref_to_itself() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::TellSelf(1)).await;
+    node.tell("a", Word::Adapt(2)).await;
+    node.tell("a", Word::Watch).await;
+    let node = &node;
+    let hears = |count: usize| async move {
+        for _ in 0..1000 {
+            let heard = node.ask("a", Word::Heard).await.unwrap();
+            if heard.len() >= count {
+                return heard;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("in vain");
+    };
+    let mut heard = hears(4).await;
+    heard.sort_unstable();
+    assert_eq!(heard, [1, 3, STARTED, TERMINATED]);
+    assert_eq!(node.ask("a", Word::Child).await.unwrap(), 1);
+    let actors = system.actors();
+    node.tell("a", Word::Passivate).await;
+    eventually("the child and the entity's own mailbox are gone", || system.actors() == actors - 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entity_that_would_wait_for_itself_is_told() {
+    let system = system();
+    let node = Node::running(&system, things());
+    assert!(timeout(Duration::from_millis(100), node.ask("a", Word::AskSelf)).await.unwrap().unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_runs_without_a_lease_and_nothing_is_lost() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Work(10, 1)).await;
+    assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED]);
+    node.suspend();
+    node.tell("a", Word::Note(2)).await;
+    let waits = node.ask("a", Word::Heard);
+    tokio::pin!(waits);
+    assert!(timeout(Duration::from_secs(1), waits.as_mut()).await.is_err());
+    node.resume();
+    assert_eq!(waits.await.unwrap(), [STARTED, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn orders_are_done_without_a_lease() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Note(1)).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1]);
+    node.suspend();
+    node.lanes.iter().for_each(|lane| lane.order(Order::DropAll));
+    for lane in &node.lanes {
+        assert_eq!(lane.stats().await.shards, []);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn senders_to_a_crowded_entity_stand_in_line_and_others_do_not() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Work(1000, 0)).await;
+    for note in 1..=CROWDED as u64 {
+        node.tell("a", Word::Note(note)).await;
+    }
+    assert_eq!(node.ask("i", Word::Heard).await.unwrap(), [STARTED], "all of it was taken in by now");
+    let mut in_line = node.send("a", 1, Word::Note(u64::MAX));
+    assert!(timeout(Duration::from_millis(10), &mut in_line).await.is_err());
+    assert!(node.lane(1).try_send(parcel(Word::Note(0))).is_err_and(|error| error.is_full()));
+    let withdrawn = node.send("a", 1, Word::Note(5));
+    drop(withdrawn);
+    let busiest = node.lane(1).stats().await.busiest;
+    assert_eq!(busiest, [("a".to_owned(), CROWDED)]);
+    in_line.await.unwrap();
+    let expected: Vec<u64> = [STARTED].into_iter().chain(0..=CROWDED as u64).chain([u64::MAX]).collect();
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), expected);
+}
+
+fn parcel(message: Word) -> crate::sharding::host::Parcel<Word> {
+    use borough_actor::IntoEntityId;
+    crate::sharding::host::Parcel { shard: 1, tag: e(1), id: "a".into_entity_id().unwrap(), message }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_turn_waits_until_the_store_is_fenced() {
+    let system = system();
+    let node = Node::new(&system, things());
+    let (fenced, fence) = tokio::sync::oneshot::channel();
+    *node.around.fence.lock().unwrap() = Some(fence);
+    node.order(Order::Start { shard: 1, epoch: e(1) });
+    node.tell("a", Word::Note(1)).await;
+    let asked = node.ask("a", Word::Heard);
+    tokio::pin!(asked);
+    assert!(timeout(Duration::from_secs(1), asked.as_mut()).await.is_err());
+    fenced.send(()).unwrap();
+    assert_eq!(asked.await.unwrap(), [STARTED, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_of_another_epoch_is_refused_and_one_of_a_newer_waits() {
+    let system = system();
+    let node = Node::running(&system, things());
+    assert!(matches!(node.ask_by("a", 900, Word::Life).await, Err(AskError::Discarded { .. })));
+    let newer = node.ask_by("a", 2000, Word::Life);
+    tokio::pin!(newer);
+    assert!(timeout(Duration::from_secs(1), newer.as_mut()).await.is_err());
+    node.around.issued.store(3000, Ordering::Relaxed);
+    node.order(Order::Start { shard: 1, epoch: e(2000) });
+    assert_eq!(newer.await.unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_of_another_node_are_decoded_and_handled_in_order() {
+    let system = system();
+    let node = Node::running(&system, things());
+    let notes: Vec<_> =
+        (0..1000).map(|note| (["a", "b", "c"][note % 3], 1, Word::Note(note as u64))).collect();
+    for mut inlet in node.from_abroad(&notes) {
+        std::future::poll_fn(|cx| inlet.poll_flush(cx)).await;
+        assert_eq!(inlet.waiting(), 0);
+    }
+    let expected: Vec<u64> = std::iter::once(STARTED).chain((0..1000).step_by(3)).collect();
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_system_that_shuts_down_takes_its_lanes_with_it() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.ask("a", Word::Child).await.unwrap();
+    system.shutdown().await;
+    assert_eq!(system.actors(), 0);
+    assert!(node.send("a", 1, Word::Note(1)).await.is_err());
+}

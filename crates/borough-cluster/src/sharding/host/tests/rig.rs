@@ -1,0 +1,435 @@
+//! Lanes without a cluster: what is around them is written down, and a shard moves from one to another by hand.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Waker;
+use std::time::Duration;
+
+use borough_actor::remote::{
+    Carrier, Exports, Head, Home, Interruption, Lost, Message, Sending, Unsent, WatchAway, within,
+};
+use borough_actor::resident::{self, AskId, Asked, House, Recipient, Route, SystemRef};
+use borough_actor::{
+    Actor, ActorId, ActorRef, AskError, EntityId, IntoEntityId, Reply, System, SystemHandle, Tell,
+    TryTellError,
+};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Epoch;
+use borough_protocol::version::Version;
+use borough_wire::codec::CodecId;
+
+use super::super::{
+    Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Surroundings, start,
+};
+
+pub(super) const SHARDS: u32 = 8;
+
+pub(super) fn e(number: u64) -> Epoch {
+    Epoch::new(number)
+}
+
+pub(super) fn uid(number: u64) -> Uid {
+    Uid::new(number).unwrap()
+}
+
+/// Waits until something holds.
+pub(super) async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..120_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("in vain: {what}");
+}
+
+/// What is around the lanes of one node.
+pub(super) struct Around<M> {
+    system: SystemHandle,
+    me: std::sync::Weak<Self>,
+    lanes: OnceLock<Box<[Lane<M>]>>,
+    pub(super) may_run: AtomicBool,
+    waits: Mutex<Vec<Waker>>,
+    pub(super) issued: AtomicU64,
+    pub(super) reports: Mutex<Vec<LaneReport>>,
+    pub(super) forwarded: Mutex<Vec<(Epoch, Forwarded<M>)>>,
+    pub(super) transfers: Mutex<Vec<(u32, Epoch, Vec<Vec<u8>>)>>,
+    pub(super) refused: AtomicU64,
+    pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
+    carrier: Arc<dyn Carrier>,
+}
+
+impl<M: Message> House<M> for Around<M> {
+    fn kind(&self) -> &str {
+        "things"
+    }
+
+    fn address(&self, id: &EntityId) -> ActorRef<M> {
+        resident::through(Arc::new(Way { node: self.me.upgrade().unwrap(), id: id.clone() }))
+    }
+}
+
+impl<M: Message> Surroundings<M> for Around<M> {
+    fn system(&self) -> &SystemHandle {
+        &self.system
+    }
+
+    fn seed(&self) -> u64 {
+        7
+    }
+
+    fn shards(&self) -> u32 {
+        SHARDS
+    }
+
+    fn may_run(&self) -> bool {
+        self.may_run.load(Ordering::Acquire)
+    }
+
+    fn resumed(&self, waker: &Waker) {
+        self.waits.lock().unwrap().push(waker.clone());
+        if self.may_run() {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn issued(&self, _shard: u32) -> Epoch {
+        e(self.issued.load(Ordering::Relaxed))
+    }
+
+    fn version(&self) -> Version {
+        Version::ZERO
+    }
+
+    fn is_member(&self, _uid: Uid) -> bool {
+        true
+    }
+
+    fn report(&self, report: LaneReport) {
+        self.reports.lock().unwrap().push(report);
+    }
+
+    fn forward(&self, _to: Uid, _shard: u32, tag: Epoch, what: Forwarded<M>) {
+        self.forwarded.lock().unwrap().push((tag, what));
+    }
+
+    fn transfer(&self, _to: Uid, shard: u32, epoch: Epoch, parts: Vec<Vec<u8>>) {
+        self.transfers.lock().unwrap().push((shard, epoch, parts));
+    }
+
+    fn carrier(&self, _to: Uid) -> Option<Arc<dyn Carrier>> {
+        Some(self.carrier.clone())
+    }
+
+    fn refuse(&self, _id: &EntityId, message: M, _ask: Option<AskId>) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        resident::discard(message);
+    }
+
+    fn fence(&self, _shard: u32, _epoch: Epoch) -> Option<Fencing> {
+        let fence = self.fence.lock().unwrap().take()?;
+        Some(Box::pin(async move { fence.await.map_err(|_| borough_actor::Fault::new("the store is away")) }))
+    }
+}
+
+/// A node that has nothing but lanes.
+pub(super) struct Node<M> {
+    pub(super) around: Arc<Around<M>>,
+    pub(super) lanes: Box<[Lane<M>]>,
+    nonce: AtomicU64,
+}
+
+impl<M: Message> Node<M> {
+    pub(super) fn new<A: Actor<Msg = M>>(system: &System, settings: Settings<A>) -> Self {
+        let handle = system.handle();
+        let around = Arc::new_cyclic(|me| Around {
+            carrier: Arc::new(Loop {
+                home: Arc::new(Here { system: handle.clone(), exports: Arc::default() }),
+            }),
+            system: handle,
+            me: me.clone(),
+            lanes: OnceLock::new(),
+            may_run: AtomicBool::new(true),
+            waits: Mutex::default(),
+            issued: AtomicU64::new(1000),
+            reports: Mutex::default(),
+            forwarded: Mutex::default(),
+            transfers: Mutex::default(),
+            refused: AtomicU64::new(0),
+            fence: Mutex::default(),
+        });
+        let lanes = start(settings, around.clone());
+        let _ = around.lanes.set(lanes.clone());
+        let node = Self { around, lanes, nonce: AtomicU64::new(1000) };
+        (0..node.lanes.len()).for_each(|lane| node.lanes[lane].order(Order::Look));
+        node
+    }
+
+    /// A node whose shards all run at epoch 1.
+    pub(super) fn running<A: Actor<Msg = M>>(system: &System, settings: Settings<A>) -> Self {
+        let node = Self::new(system, settings);
+        (0..SHARDS).for_each(|shard| node.order(Order::Start { shard, epoch: e(1) }));
+        node
+    }
+
+    pub(super) fn lane(&self, shard: u32) -> &Lane<M> {
+        &self.lanes[shard as usize % self.lanes.len()]
+    }
+
+    pub(super) fn order(&self, order: Order) {
+        self.lane(order.shard().unwrap_or(0)).order(order);
+    }
+
+    pub(super) fn send(&self, id: impl IntoEntityId, tag: u64, message: M) -> Tell<M> {
+        let id = id.into_entity_id().unwrap();
+        let shard = shard_of(&id);
+        self.lane(shard).send(Parcel { shard, tag: e(tag), id, message }, None)
+    }
+
+    pub(super) async fn tell(&self, id: impl IntoEntityId, message: M) {
+        self.send(id, 1, message).await.unwrap();
+    }
+
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        id: impl IntoEntityId,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> Result<T, AskError> {
+        self.ask_by(id, 1, message).await
+    }
+
+    pub(super) async fn ask_by<T: Send + 'static>(
+        &self,
+        id: impl IntoEntityId,
+        tag: u64,
+        message: impl FnOnce(Reply<T>) -> M,
+    ) -> Result<T, AskError> {
+        let id = id.into_entity_id().unwrap();
+        resident::ask(Whom { node: self, id, tag }, None, message).await
+    }
+
+    pub(super) fn suspend(&self) {
+        self.around.may_run.store(false, Ordering::Release);
+    }
+
+    pub(super) fn resume(&self) {
+        self.around.may_run.store(true, Ordering::Release);
+        self.around.waits.lock().unwrap().drain(..).for_each(Waker::wake);
+    }
+
+    pub(super) async fn reported(&self, report: LaneReport) {
+        eventually(&format!("{report:?}"), || self.around.reports.lock().unwrap().contains(&report)).await;
+    }
+
+    /// Waits until everything that was sent so far was attended to.
+    pub(super) async fn attended(&self) {
+        for shard in 0..u32::try_from(self.lanes.len()).unwrap() {
+            let nonce = self.nonce.fetch_add(1, Ordering::Relaxed);
+            let barrier = Self::barrier(shard, 1, nonce);
+            self.lane(shard).barrier(barrier).await;
+            let around = self.around.clone();
+            let is_it = move |report: &LaneReport| match report {
+                LaneReport::Done(done) => *done == barrier,
+                LaneReport::Broken { barrier: broken, .. } => *broken == barrier,
+                _ => false,
+            };
+            eventually("a barrier", || around.reports.lock().unwrap().iter().any(&is_it)).await;
+        }
+    }
+
+    /// Takes what was sent away in the last transfer over to another node.
+    pub(super) async fn carry_to(&self, other: &Self) {
+        let (shard, epoch, parts) = self.around.transfers.lock().unwrap().pop().unwrap();
+        other.take_parts(shard, epoch, &parts).await;
+    }
+
+    pub(super) async fn take_parts(&self, shard: u32, epoch: Epoch, parts: &[Vec<u8>]) {
+        let mut inlet = self.lane(shard).inlet(self.around.carrier.clone());
+        for (number, part) in parts.iter().enumerate() {
+            inlet.take_part(shard, epoch, u32::try_from(number).unwrap(), number + 1 == parts.len(), part);
+        }
+        std::future::poll_fn(|cx| inlet.poll_flush(cx)).await;
+    }
+
+    /// Messages as if they had come from another node.
+    pub(super) fn from_abroad(&self, messages: &[(&str, u64, M)]) -> Vec<super::super::LaneInlet<M>> {
+        let mut inlets: Vec<_> =
+            self.lanes.iter().map(|lane| lane.inlet(self.around.carrier.clone())).collect();
+        for (id, tag, message) in messages {
+            let mut body = Vec::new();
+            within(&self.around.carrier, || CodecId::Postcard.encode(message, &mut body)).unwrap();
+            let shard = shard_of(&id.into_entity_id().unwrap());
+            let lanes = inlets.len();
+            inlets[shard as usize % lanes].take(super::super::Came {
+                shard,
+                tag: e(*tag),
+                id: id.as_bytes(),
+                ask: None,
+                codec: CodecId::Postcard,
+                body: &body,
+            });
+        }
+        inlets
+    }
+
+    pub(super) fn barrier(shard: u32, tag: u64, nonce: u64) -> Barrier {
+        Barrier { shard, tag: e(tag), origin: uid(9), nonce, min_version: None }
+    }
+}
+
+pub(super) fn shard_of(id: &EntityId) -> u32 {
+    id.with_bytes(|id| id.iter().map(|byte| u32::from(*byte)).sum::<u32>()) % SHARDS
+}
+
+struct Whom<'a, M> {
+    node: &'a Node<M>,
+    id: EntityId,
+    tag: u64,
+}
+
+impl<M: Message> Recipient for Whom<'_, M> {
+    type Message = M;
+
+    fn send(&self, message: M, ask: Asked) -> Tell<M> {
+        let shard = shard_of(&self.id);
+        let parcel = Parcel { shard, tag: e(self.tag), id: self.id.clone(), message };
+        self.node.lane(shard).send(parcel, Some(ask))
+    }
+
+    fn system(&self) -> SystemRef<'_> {
+        (&self.node.around.system).into()
+    }
+
+    fn id_here(&self) -> Option<ActorId> {
+        Some(resident::actor_id(resident::hash(7, &self.id)))
+    }
+
+    fn path(&self) -> String {
+        format!("/things/{}", self.id)
+    }
+}
+
+/// A ref to an entity.
+struct Way<M> {
+    node: Arc<Around<M>>,
+    id: EntityId,
+}
+
+impl<M: Message> Route<M> for Way<M> {
+    fn send(&self, message: M, ask: Option<Asked>) -> Tell<M> {
+        let shard = shard_of(&self.id);
+        let lanes = self.node.lanes.get().unwrap();
+        let parcel = Parcel { shard, tag: e(1), id: self.id.clone(), message };
+        lanes[shard as usize % lanes.len()].send(parcel, ask)
+    }
+
+    fn try_tell(&self, message: M) -> Result<(), TryTellError<M>> {
+        self.send(message, None).at_once().unwrap_or(Ok(())).map_err(Into::into)
+    }
+
+    fn post(&self, message: M) {
+        let _ = self.try_tell(message);
+    }
+
+    fn stop_when_drained(&self) {}
+
+    fn system(&self) -> SystemRef<'_> {
+        (&self.node.system).into()
+    }
+
+    fn id(&self) -> ActorId {
+        resident::actor_id(resident::hash(7, &self.id))
+    }
+
+    fn path(&self) -> String {
+        format!("/things/{}", self.id)
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+}
+
+/// A way that leads back to the node itself.
+struct Loop {
+    home: Arc<dyn Home>,
+}
+
+struct Here {
+    system: SystemHandle,
+    exports: Arc<Exports>,
+}
+
+impl Home for Here {
+    fn system(&self) -> &SystemHandle {
+        &self.system
+    }
+
+    fn exports(&self) -> &Arc<Exports> {
+        &self.exports
+    }
+
+    fn uid(&self) -> u64 {
+        2
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn carrier_to(self: Arc<Self>, _uid: u64, _address: &str) -> Arc<dyn Carrier> {
+        Arc::new(Loop { home: self })
+    }
+}
+
+impl Carrier for Loop {
+    fn number(&self) -> u32 {
+        1
+    }
+
+    fn home(&self) -> &Arc<dyn Home> {
+        &self.home
+    }
+
+    fn uid(&self) -> u64 {
+        2
+    }
+
+    fn address(&self) -> &'static str {
+        "loop:1"
+    }
+
+    fn codec(&self) -> CodecId {
+        CodecId::Postcard
+    }
+
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    fn try_send(&self, _head: Head, _body: &[u8]) -> Result<(), Unsent> {
+        Ok(())
+    }
+
+    fn send(self: Arc<Self>, _head: Head, _body: Vec<u8>) -> Pin<Box<dyn Sending>> {
+        unreachable!("nothing waits in tests")
+    }
+
+    /// What is answered to the node at the other end is answered here: it is the same.
+    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {
+        borough_actor::remote::answer(self.home.system(), ask, CodecId::Postcard, body);
+        Ok(())
+    }
+
+    fn lose(&self, ask: u64, why: Lost) {
+        borough_actor::remote::lose(self.home.system(), ask, why);
+    }
+
+    fn interrupt(&self, _target: u64, _what: Interruption) {}
+
+    fn watch(&self, _target: u64, _watch: u64, _by: Option<ActorId>, _watcher: WatchAway) {}
+
+    fn unwatch(&self, _target: u64, _watch: u64) {}
+}
