@@ -125,6 +125,7 @@ impl Lives {
     /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
     async fn live(&mut self, seeds: Vec<Address>) -> Option<(End, Arc<TopologySnapshot>)> {
         let me = self.myself.incarnation();
+        self.sharding.lease.begin(me.uid);
         self.sharding.show(|sight| {
             *sight = Sight { life: me.uid, table: None, drains: false };
             true

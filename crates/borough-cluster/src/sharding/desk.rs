@@ -44,6 +44,8 @@ pub(super) enum Errand {
     Start(Arc<dyn Shell>),
     /// A type is hosted here no more; said once nothing of it is here.
     End(Arc<str>, oneshot::Sender<()>),
+    /// A type could not be started after all.
+    Forget(Arc<str>),
     /// Something for the machine of the present life.
     Tell(Input),
     /// The node is gone.
@@ -177,11 +179,15 @@ impl Desk {
         for shell in self.shells.values() {
             let id = table.kind_named(&shell.kind().name).map(|(id, _)| id);
             if let Some(id) = id {
-                life.kinds.entry(id).or_insert_with(|| shell.clone());
+                life.kinds.insert(id, shell.clone());
             }
             shell.follow(life.uid, id, table);
         }
         self.tell(Input::Table(table.clone()));
+        // Only now: what came before this node knew of its shard is refused if it is looked at before the shard has begun.
+        for shell in self.shells.values() {
+            shell.look();
+        }
         self.announce_wanted();
     }
 
@@ -220,6 +226,14 @@ impl Desk {
                     None => self.ending.clear(),
                 }
             }
+            Errand::Forget(name) => {
+                self.tell(Input::End { kind: name.clone() });
+                if let Some(gone) = self.shells.remove(&name)
+                    && let Some(life) = &mut self.life
+                {
+                    life.kinds.retain(|_, shell| !Arc::ptr_eq(shell, &gone));
+                }
+            }
             Errand::Tell(input) => self.tell(input),
             Errand::Stop => {}
         }
@@ -233,7 +247,10 @@ impl Desk {
             |name: &str| table.kind_named(name).is_none_or(|(_, kind)| !kind.hosts().contains(&uid));
         for (name, done) in std::mem::take(&mut self.ending) {
             if is_over(&name) {
-                self.shells.remove(&name);
+                if let Some(shell) = self.shells.get(&name) {
+                    shell.stop_hosting();
+                }
+                // Whoever asked for it may be gone.
                 let _ = done.send(());
             } else {
                 self.ending.push((name, done));

@@ -13,6 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use borough_actor::EntityId;
 use borough_actor::resident::Asked;
 
+use super::routes::Used;
+
 /// A message that waits for a way.
 pub(super) struct Held<M> {
     pub(super) id: EntityId,
@@ -78,6 +80,8 @@ pub(super) struct State<M> {
     is_expected: bool,
     /// Which release may go on.
     release: u64,
+    /// Whether anything went by the way of the release that is under way; `None` if none is.
+    releasing: Option<Used>,
 }
 
 impl<M> Hold<M> {
@@ -89,6 +93,7 @@ impl<M> Hold<M> {
             is_wanted: false,
             is_expected: false,
             release: 0,
+            releasing: None,
         };
         Self { state: Mutex::new(state) }
     }
@@ -181,9 +186,20 @@ impl<M> State<M> {
         first
     }
 
-    /// Begins to let go what is held.
-    pub(super) fn release(&mut self) -> u64 {
+    /// Begins to let go what is held, by a way of which this says whether it was used.
+    pub(super) fn release(&mut self, used: Option<Used>) -> u64 {
         self.release += 1;
+        self.releasing = Some(used.unwrap_or_default());
         self.release
+    }
+
+    /// The release has ended.
+    pub(super) fn released(&mut self) {
+        self.releasing = None;
+    }
+
+    /// The release that is under way, if one is.
+    pub(super) fn releasing(&self) -> Option<&Used> {
+        self.releasing.as_ref()
     }
 }

@@ -43,11 +43,10 @@ pub(super) struct KindCore<M: Message> {
     pub(super) sharding: Arc<Sharding>,
     board: Board<M>,
     holds: Box<[Arc<Hold<M>>]>,
-    releasing: Box<[AtomicBool]>,
     pub(super) budget: Budget,
     /// Set once the lanes are made; none for a proxy.
     lanes: OnceLock<Box<[Lane<M>]>>,
-    hosts: bool,
+    hosts: AtomicBool,
     view: ArcSwap<View>,
     peers: Peers,
     pub(super) forwards: Forwards,
@@ -92,11 +91,10 @@ impl<M: Message> KindCore<M> {
         Arc::new_cyclic(|me| Self {
             target: wire::target(&kind.name),
             board: Board::new(&holds),
-            releasing: (0..kind.shards).map(|_| AtomicBool::new(false)).collect(),
             holds,
             budget: Budget::new(hold_limit),
             lanes: OnceLock::new(),
-            hosts,
+            hosts: AtomicBool::new(hosts),
             view: ArcSwap::default(),
             peers: Peers::default(),
             forwards: Forwards::new(sharding.runtime().clone(), hold_limit),
@@ -124,6 +122,12 @@ impl<M: Message> KindCore<M> {
     pub(super) fn lane(&self, shard: u32) -> Option<&Lane<M>> {
         let lanes = self.lanes();
         (!lanes.is_empty()).then(|| &lanes[shard as usize % lanes.len()])
+    }
+
+    /// Which life of the node this lives in.
+    #[inline]
+    pub(super) fn life(&self) -> Option<Uid> {
+        self.view.load().life
     }
 
     pub(super) fn view(&self) -> Arc<View> {
@@ -263,7 +267,7 @@ impl<M: Message> KindCore<M> {
         while let Some(letter) = self.next_held(hold, shard, &way, release) {
             self.send_by(&way, shard, letter).await;
         }
-        self.releasing[shard as usize].store(false, Ordering::Release);
+        hold.lock().released();
     }
 
     /// The next message to let go. If there is none the way is published, before anybody can be held again.
@@ -284,7 +288,7 @@ impl<M: Message> KindCore<M> {
             Way::Here { lane, tag, used } => {
                 used.mark();
                 let Held { id, message, ask } = letter;
-                lane.send(Parcel { shard, tag: *tag, id, message }, ask)
+                lane.release(Parcel { shard, tag: *tag, id, message }, ask)
             }
             Way::There { carrier, tag, used } => {
                 used.mark();
@@ -352,7 +356,11 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn hosts(&self) -> bool {
-        self.hosts
+        self.hosts.load(Ordering::Relaxed)
+    }
+
+    fn stop_hosting(&self) {
+        self.hosts.store(false, Ordering::Relaxed);
     }
 
     fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>) {
@@ -361,6 +369,9 @@ impl<M: Message> Shell for KindCore<M> {
             self.compare(agreed.kind());
         }
         self.peers.follow(table, self.sharding.hub());
+    }
+
+    fn look(&self) {
         for lane in self.lanes() {
             lane.order(Order::Look);
         }
@@ -373,9 +384,10 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn close(&self, shards: &[u32]) -> Closing {
         let routes = self.board.read();
+        // What is held may be on its way to whom it was opened for last.
         let used = |shard: u32| match &routes[shard as usize] {
             Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
-            Way::Held(_) => None,
+            Way::Held(hold) => hold.lock().releasing().cloned(),
         };
         let ways = shards.iter().map(|shard| (*shard, used(*shard))).collect();
         drop(routes);
@@ -389,7 +401,7 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn is_quiet(&self, closing: &Closing) -> bool {
-        let is_releasing = |shard: u32| self.releasing[shard as usize].load(Ordering::Acquire);
+        let is_releasing = |shard: u32| self.holds[shard as usize].lock().releasing().is_some();
         !closing.ways.iter().any(|(shard, _)| is_releasing(*shard)) && self.board.is_quiet(closing.number)
     }
 
@@ -407,8 +419,7 @@ impl<M: Message> Shell for KindCore<M> {
                 empty.push(state);
                 continue;
             }
-            let (shard, release) = (opening.shard, state.release());
-            self.releasing[shard as usize].store(true, Ordering::Release);
+            let (shard, release) = (opening.shard, state.release(way.used()));
             if let Some(me) = self.me.upgrade() {
                 self.sharding.runtime().spawn(me.release(shard, way, release));
             }
@@ -459,6 +470,9 @@ impl<M: Message> Shell for KindCore<M> {
     fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         self.reset();
+        for lane in self.lanes() {
+            lane.end();
+        }
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -490,7 +504,7 @@ impl<M: Message> KindCore<M> {
     async fn take_stats(&self) -> KindStats {
         let mut stats = KindStats {
             name: self.kind.name.to_string(),
-            hosts: self.hosts,
+            hosts: self.hosts(),
             shards: Vec::new(),
             held: self.budget.held(),
             refused: self.counts.refused.load(Ordering::Relaxed) + self.budget.refused(),

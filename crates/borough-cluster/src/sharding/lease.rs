@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
+use borough_protocol::incarnation::Uid;
 use borough_protocol::time::Timestamp;
 
 use crate::clock::Clock;
@@ -14,6 +15,8 @@ use crate::clock::Clock;
 pub(crate) struct Lease {
     clock: Clock,
     until: AtomicU64,
+    /// Which life of the node it is for.
+    life: AtomicU64,
     /// Who waits until work may run again.
     waiting: Mutex<Vec<Waker>>,
 }
@@ -21,7 +24,7 @@ pub(crate) struct Lease {
 impl Lease {
     /// Nothing may run yet.
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, until: AtomicU64::new(0), waiting: Mutex::default() }
+        Self { clock, until: AtomicU64::new(0), life: AtomicU64::new(0), waiting: Mutex::default() }
     }
 
     /// What time it is by the clock that leases go by.
@@ -29,10 +32,16 @@ impl Lease {
         &self.clock
     }
 
-    /// Work may run until then; not at all, if that is over.
+    /// Nothing may run, and nothing of the life before ever again.
+    pub(crate) fn begin(&self, life: Uid) {
+        self.until.store(0, Ordering::Release);
+        self.life.store(life.get(), Ordering::Release);
+    }
+
+    /// Work of the present life may run until then; not at all, if that is over.
     pub(crate) fn renew(&self, until: Timestamp) {
-        let before = self.until.swap(until.as_nanos(), Ordering::Release);
-        if before != until.as_nanos() && self.may_run() {
+        let before = self.until.swap(until.as_nanos(), Ordering::AcqRel);
+        if before != until.as_nanos() && self.holds() {
             let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
             for waker in waiting {
                 waker.wake();
@@ -40,9 +49,15 @@ impl Lease {
         }
     }
 
-    /// Whether work may run now.
+    /// Whether work of that life may run now.
     #[inline]
-    pub(crate) fn may_run(&self) -> bool {
+    pub(crate) fn may_run(&self, life: Uid) -> bool {
+        // Which life it is for is looked at last: it was set before the moment.
+        self.holds() && self.life.load(Ordering::Acquire) == life.get()
+    }
+
+    #[inline]
+    fn holds(&self) -> bool {
         let until = self.until.load(Ordering::Acquire);
         until != 0 && self.clock.now().as_nanos() < until
     }
@@ -54,7 +69,7 @@ impl Lease {
             waiting.push(waker.clone());
         }
         drop(waiting);
-        if self.may_run() {
+        if self.holds() {
             waker.wake_by_ref();
         }
     }

@@ -8,6 +8,7 @@ use borough_actor::{Actor, EntityId};
 use borough_protocol::sharding::Kind;
 
 use super::builder::{ProxyBuilder, ShardBuilder};
+use super::desk::Errand;
 use super::error::{RegionError, ShardError};
 use super::kind::KindCore;
 use super::region::Region;
@@ -102,7 +103,10 @@ impl Sharding {
 
     /// A type could not be started after all.
     pub(super) fn leave(&self, name: &str) {
-        self.shells.write().unwrap_or_else(PoisonError::into_inner).remove(&wire::target(name));
+        let gone = self.shells.write().unwrap_or_else(PoisonError::into_inner).remove(&wire::target(name));
+        if let Some(gone) = gone {
+            self.errand(Errand::Forget(gone.kind().name.clone()));
+        }
     }
 }
 

@@ -41,6 +41,16 @@ impl Used {
     }
 }
 
+impl<M> Way<M> {
+    /// Whether anything went by it; `None` if it is no way.
+    pub(super) fn used(&self) -> Option<Used> {
+        match self {
+            Self::Here { used, .. } | Self::There { used, .. } => Some(used.clone()),
+            Self::Held(_) => None,
+        }
+    }
+}
+
 impl<M> Clone for Way<M> {
     fn clone(&self) -> Self {
         match self {
@@ -71,6 +81,16 @@ struct Retired<M> {
     before: u64,
 }
 
+impl<M> Retired<M> {
+    /// Forgets the oldest ones as far as nobody uses them.
+    fn let_go(&mut self) {
+        while self.snapshots.front().is_some_and(|oldest| Arc::strong_count(oldest) == 1) {
+            self.snapshots.pop_front();
+            self.before += 1;
+        }
+    }
+}
+
 impl<M> Board<M> {
     /// No shard has a way.
     pub(super) fn new(holds: &[Arc<Hold<M>>]) -> Self {
@@ -96,16 +116,14 @@ impl<M> Board<M> {
         }
         let old = self.newest.swap(Arc::new(routes));
         retired.snapshots.push_back(old);
+        retired.let_go();
         retired.before + retired.snapshots.len() as u64
     }
 
     /// Whether nobody uses any of the first `number` snapshots any more.
     pub(super) fn is_quiet(&self, number: u64) -> bool {
         let mut retired = self.lock();
-        while retired.snapshots.front().is_some_and(|oldest| Arc::strong_count(oldest) == 1) {
-            retired.snapshots.pop_front();
-            retired.before += 1;
-        }
+        retired.let_go();
         // What was done before a snapshot was let go is seen by whoever finds it so.
         fence(Ordering::Acquire);
         retired.before >= number

@@ -23,8 +23,14 @@ pub(super) trait Shell: Send + Sync {
     /// Whether its entities can live here; otherwise it is a proxy.
     fn hosts(&self) -> bool;
 
+    /// Its entities live here no more: it is a proxy from now on.
+    fn stop_hosting(&self);
+
     /// The table is newer.
     fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>);
+
+    /// What waits for a newer table is looked at again.
+    fn look(&self);
 
     /// Shards that somebody waits for and nobody was told of.
     fn take_wanted(&self) -> Vec<u32>;

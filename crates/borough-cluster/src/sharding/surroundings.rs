@@ -47,7 +47,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 
     #[inline]
     fn may_run(&self) -> bool {
-        self.sharding.lease.may_run()
+        self.life().is_some_and(|life| self.sharding.lease.may_run(life))
     }
 
     fn resumed(&self, waker: &Waker) {

@@ -93,6 +93,19 @@ impl<M: Message> Lane<M> {
         }
     }
 
+    /// Sends a message that waited for a way; stands in line if there is no room in the lane. How many its entity has waiting does not matter: others
+    /// wait behind it, whose entities have room.
+    pub(crate) fn release(&self, parcel: Parcel<M>, ask: Option<Asked>) -> Tell<M> {
+        match self.0.mailbox.push(Item::Message(Stowed::new(parcel, ask.map(|ask| ask.id)))) {
+            Ok(()) => Tell::accepted(),
+            Err(Refusal::Closed(item)) => match give_back(item) {
+                Some(message) => Tell::refused(TellError::Stopped(message)),
+                None => Tell::accepted(),
+            },
+            Err(refusal) => self.wait(item_of(refusal), false),
+        }
+    }
+
     /// Sends a message if there is room.
     pub(crate) fn try_send(&self, parcel: Parcel<M>) -> Result<(), TryTellError<M>> {
         if self.0.crowd.is_crowded(parcel.shard, &parcel.id) {
@@ -119,7 +132,7 @@ impl<M: Message> Lane<M> {
     /// Puts a barrier in line, behind everything sent before.
     pub(crate) async fn barrier(&self, barrier: Barrier) {
         let item = Item::Rare(Box::new(Rare::Barrier(barrier)));
-        let line = Line { lane: self.0.clone(), place: Place::Outside(Some(item)) };
+        let line = Line { lane: self.0.clone(), place: Place::Outside(Some(item)), in_crowds: false };
         // Refused only if the lane is gone, and then nobody waits for it.
         let _ = line.await;
     }
@@ -143,17 +156,18 @@ impl<M: Message> Lane<M> {
                 Some(message) => Tell::refused(TellError::Stopped(message)),
                 None => Tell::accepted(),
             },
-            refusal => self.wait(item_of(refusal)),
+            refusal => self.wait(item_of(refusal), true),
         }
     }
 
     #[cold]
     fn stand_in_line(&self, stowed: Stowed<M>) -> Tell<M> {
-        self.wait(Item::Message(stowed))
+        self.wait(Item::Message(stowed), true)
     }
 
-    fn wait(&self, item: Item<M>) -> Tell<M> {
-        Tell::waiting(Box::pin(Line { lane: self.0.clone(), place: Place::Outside(Some(item)) }))
+    fn wait(&self, item: Item<M>, in_crowds: bool) -> Tell<M> {
+        let place = Place::Outside(Some(item));
+        Tell::waiting(Box::pin(Line { lane: self.0.clone(), place, in_crowds }))
     }
 }
 
@@ -183,6 +197,8 @@ fn lost<M>() -> TryTellError<M> {
 struct Line<M> {
     lane: Arc<Shared<M>>,
     place: Place<M>,
+    /// Whether it waits too if only its entity has no room.
+    in_crowds: bool,
 }
 
 enum Place<M> {
@@ -201,7 +217,9 @@ impl<M> Line<M> {
             match &mut self.place {
                 Place::Outside(item) => {
                     let Some(item) = item.take() else { return Poll::Ready(Ok(())) };
-                    let item = match self.lane.crowd.join(item, cx.waker()) {
+                    let joined =
+                        if self.in_crowds { self.lane.crowd.join(item, cx.waker()) } else { Err(item) };
+                    let item = match joined {
                         Ok(ticket) => {
                             self.place = Place::InCrowd(ticket);
                             return Poll::Pending;
