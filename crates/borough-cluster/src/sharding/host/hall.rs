@@ -93,8 +93,6 @@ where
             // Again, until the task is to be woken for the next: what rang may have set another.
             while self.floor.alarms.poll(cx) {
                 self.ring();
-                // What rings may set others.
-                continue;
             }
             if self.batch.is_empty() && self.packet.is_none() && self.poll_take(cx).is_pending() {
                 if !self.floor.again.is_empty() {

@@ -47,7 +47,6 @@ async fn a_shard_moves_with_states_stash_timers_and_what_waits() {
     from.tell("i", Word::Note(3)).await;
     froze(&from, 2).await;
     from.carry_to(&to).await;
-    to.reported(LaneReport::Installed { shard: SHARD, epoch: e(2) }).await;
     to.order(Order::Run { shard: SHARD, epoch: e(2) });
     from.order(Order::Release { shard: SHARD, epoch: e(1), to: uid(2), next: e(2) });
     to.send("a", 2, Word::Unstash).await.unwrap();
@@ -206,7 +205,6 @@ async fn what_is_installed_and_then_discarded_is_gone() {
     from.tell("a", Word::Note(1)).await;
     froze(&from, 2).await;
     from.carry_to(&to).await;
-    to.reported(LaneReport::Installed { shard: SHARD, epoch: e(2) }).await;
     to.order(Order::Discard { shard: SHARD, epoch: e(2) });
     to.order(Order::Run { shard: SHARD, epoch: e(2) });
     assert!(matches!(to.ask_by("a", 2, Word::Heard).await, Err(AskError::Discarded { .. })));

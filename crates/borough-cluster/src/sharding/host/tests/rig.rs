@@ -243,6 +243,7 @@ impl<M: Message> Node<M> {
     pub(super) async fn carry_to(&self, other: &Self) {
         let (shard, epoch, parts) = self.around.transfers.lock().unwrap().pop().unwrap();
         other.take_parts(shard, epoch, &parts).await;
+        other.reported(LaneReport::Installed { shard, epoch }).await;
     }
 
     pub(super) async fn take_parts(&self, shard: u32, epoch: Epoch, parts: &[Vec<u8>]) {
