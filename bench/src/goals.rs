@@ -1,6 +1,6 @@
 //! The goals, as data: what Borough is held to on two cores, as ratios inside one run.
 
-use crate::programs::{PEERS, REMOTE_LIMITS, REMOTE_PEERS};
+use crate::programs::{PEERS, REMOTE_LIMITS, REMOTE_PEERS, SHARDED_PEERS};
 use crate::workloads::Workload;
 
 /// Four of the peers share a design and are beaten by more than actix, which is compared on its own.
@@ -9,6 +9,7 @@ const ACTIX: &[&str] = &["actix"];
 const CHANNELS: &[&str] = &["raw-unbounded", "raw-bounded"];
 const QUEUES: &[&str] = &["raw-batch", "raw-unbounded", "raw-bounded"];
 const TASK: &[&str] = &["raw-task"];
+const TABLE: &[&str] = &["raw-table"];
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,6 +35,8 @@ pub(crate) enum Bound {
     TimesOwn(f64, Workload),
     /// So much, or less, whatever others do. The ratio shown is that to the raw limit.
     Value(f64),
+    /// Nothing: the row is there to be looked at. The ratio shown is that to the best peer.
+    Shown,
 }
 
 impl Bound {
@@ -45,6 +48,7 @@ impl Bound {
             | Self::ShareOfLimit(number)
             | Self::TimesOwn(number, _)
             | Self::Value(number) => number,
+            Self::Shown => f64::NAN,
         }
     }
 
@@ -59,6 +63,7 @@ impl Bound {
             Self::TimesPeer(least) | Self::ShareOfLimit(least) | Self::TimesOwn(least, _) => ratio >= least,
             Self::TimesLimit(most) => ratio <= most,
             Self::Value(most) => value <= most,
+            Self::Shown => true,
         }
     }
 }
@@ -69,6 +74,20 @@ const fn goal(workload: Workload, peers: &'static [&'static str], bound: Bound) 
         Workload::Ask1 => CHANNELS,
         Workload::Spawn | Workload::Memory => TASK,
         Workload::RemoteTell | Workload::RemoteAsk1 | Workload::RemoteAsk1000 => &REMOTE_LIMITS,
+        Workload::RemoteShardedTell | Workload::RemoteShardedAsk1 | Workload::RemoteShardedAsk1000 => {
+            &REMOTE_LIMITS
+        }
+        Workload::ShardedTell
+        | Workload::ShardedTell1m
+        | Workload::ShardedTell1mTwo
+        | Workload::ShardedTell10m
+        | Workload::ShardedAsk1
+        | Workload::ShardedAsk1Of1m
+        | Workload::ShardedAsk1000
+        | Workload::Activation
+        | Workload::ShardedMemory => TABLE,
+        // Nothing raw is as careless as this one.
+        Workload::RemoteShardedFlood => &[],
         _ => QUEUES,
     };
     Goal { workload, peers, limits, bound }
@@ -97,6 +116,25 @@ pub(crate) const REMOTE: [Goal; 4] = [
     goal(Workload::RemoteTell, &REMOTE_PEERS, Bound::ShareOfLimit(0.45)),
     goal(Workload::RemoteAsk1, &REMOTE_PEERS, Bound::TimesLimit(1.15)),
     goal(Workload::RemoteAsk1000, &REMOTE_PEERS, Bound::TimesPeer(15.0)),
+];
+
+/// Every row of `sharding`, in the order of the table.
+pub(crate) const SHARDING: [Goal; 14] = [
+    goal(Workload::ShardedTell, &SHARDED_PEERS, Bound::Shown),
+    goal(Workload::ShardedTell1m, &SHARDED_PEERS, Bound::ShareOfLimit(0.55)),
+    goal(Workload::ShardedTell1mTwo, &SHARDED_PEERS, Bound::ShareOfLimit(0.75)),
+    goal(Workload::ShardedTell10m, &SHARDED_PEERS, Bound::ShareOfLimit(0.45)),
+    goal(Workload::ShardedAsk1, &SHARDED_PEERS, Bound::TimesLimit(2.5)),
+    goal(Workload::ShardedAsk1Of1m, &SHARDED_PEERS, Bound::TimesLimit(5.0)),
+    goal(Workload::ShardedAsk1000, &SHARDED_PEERS, Bound::TimesPeer(5.0)),
+    goal(Workload::Activation, &SHARDED_PEERS, Bound::ShareOfLimit(0.4)),
+    goal(Workload::ShardedMemory, &SHARDED_PEERS, Bound::Value(100.0)),
+    // Against one that has no entities to find.
+    goal(Workload::RemoteShardedTell, &REMOTE_PEERS, Bound::TimesPeer(20.0)),
+    goal(Workload::RemoteShardedAsk1000, &REMOTE_PEERS, Bound::TimesPeer(15.0)),
+    goal(Workload::RemoteShardedTell, &SHARDED_PEERS, Bound::Shown),
+    goal(Workload::RemoteShardedFlood, &SHARDED_PEERS, Bound::Shown),
+    goal(Workload::RemoteShardedAsk1, &SHARDED_PEERS, Bound::Shown),
 ];
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::Options;
 use crate::busy::Clocks;
-use crate::programs::{BOROUGH, PEERS, Program};
+use crate::programs::{BOROUGH, PEERS, Program, SHARDED_PEERS};
 use crate::report;
 use crate::row::{Verdict, rows};
 use crate::samples::Samples;
@@ -22,6 +22,8 @@ const SECONDS_QUICK: f64 = 0.05;
 const MEMORY_OWN: u64 = 1_000_000;
 const MEMORY_PEER: u64 = 200_000;
 const MEMORY_QUICK: u64 = 50_000;
+/// Tells of the flood that nobody paces.
+const FLOOD: u64 = 1_000_000;
 
 /// A peer that is left out, and why.
 pub(crate) type Skipped = (&'static str, String);
@@ -84,7 +86,7 @@ fn measure(options: &Options, workloads: &[Workload], programs: &[Program]) -> S
             }
             report::progress(&format!("{repeat} of {repeats}: {} under {}", program.name, workload.name()));
             let before = Clocks::read();
-            samples.record(workload, program.name, program.run(workload, *count, options.pinned));
+            samples.record(workload, program.name, program.run(workload, *count, options));
             let share = before.zip(Clocks::read()).and_then(|(before, after)| after.others_since(before));
             if let Some(share) = share {
                 samples.record_busy(workload, share);
@@ -101,7 +103,10 @@ fn cases<'a>(
     programs: &'a [Program],
 ) -> impl Iterator<Item = (Workload, &'a Program)> {
     workloads.iter().flat_map(move |workload| {
-        programs.iter().filter(|program| program.runs(*workload)).map(|program| (*workload, program))
+        programs
+            .iter()
+            .filter(|program| program.runs(*workload).is_some())
+            .map(|program| (*workload, program))
     })
 }
 
@@ -110,10 +115,11 @@ fn count(options: &Options, workload: Workload, program: &Program) -> Result<u64
     let Some(trial) = workload.trial() else {
         return Ok(match program.name {
             _ if options.quick => MEMORY_QUICK,
-            name if PEERS.contains(&name) => MEMORY_PEER,
+            _ if workload == Workload::RemoteShardedFlood => FLOOD,
+            name if PEERS.contains(&name) || SHARDED_PEERS.contains(&name) => MEMORY_PEER,
             _ => MEMORY_OWN,
         });
     };
     let seconds = if options.quick { SECONDS_QUICK } else { SECONDS };
-    Ok(workload.count(program.run(workload, trial, options.pinned)?, seconds))
+    Ok(workload.count(program.run(workload, trial, options)?, seconds))
 }

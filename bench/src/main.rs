@@ -1,5 +1,5 @@
 //! Measures Borough beside its peers and the raw limits, in one run: `cargo run --release -p borough-bench -- local`, or
-//! `remote` for two processes.
+//! `remote` for two processes, or `sharding` for entities.
 //!
 //! Every measured program is a process of its own: a peer's is built from `bench/peers/`, ours and the raw limits are
 //! this binary again (`run <program> <workload> <count>`, `play <program> <role>`). What the workloads are and what is fair about them is in
@@ -69,6 +69,8 @@ enum Command {
     Local(Options),
     /// Two processes over loopback TCP: tells, asks.
     Remote(Options),
+    /// Entities by id, in one process and between two: tells, asks, starts, memory.
+    Sharding(Options),
     /// One measured run, as the harness starts it.
     #[command(hide = true)]
     Run {
@@ -76,6 +78,14 @@ enum Command {
         program: String,
         /// The workload and its count.
         job: Vec<String>,
+    },
+    /// One of the two processes of a measured run with entities, as the harness starts it.
+    #[command(hide = true)]
+    PlaySharded {
+        /// `borough`.
+        program: String,
+        /// `server`, or `client` with the address, the workload and its count.
+        role: Vec<String>,
     },
     /// One of the two processes of a measured run, as the harness starts it.
     #[command(hide = true)]
@@ -111,7 +121,10 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Local(options) => harness::run(&suite::LOCAL, &options),
         Command::Remote(options) => harness::run(&suite::REMOTE, &options),
+        Command::Sharding(options) => harness::run(&suite::SHARDING, &options),
         Command::Run { program, job } => run(&program, driver::Job::from_args(job.into_iter())),
+        // Ours comes with the first node that hosts entities.
+        Command::PlaySharded { .. } => driver::refuse("no such program"),
         Command::Play { program, role } => play(&program, remote::Role::from_args(role.into_iter())),
     }
 }

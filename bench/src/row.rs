@@ -22,7 +22,7 @@ pub(crate) enum Verdict {
     Missed,
     /// Something needed has no figure; counts as missed.
     Unmeasured(String),
-    /// Not judged, as the goals are for two cores.
+    /// Not judged, as the goals are for two cores, or because there is no goal.
     Unjudged,
 }
 
@@ -33,13 +33,14 @@ impl Row {
         let limit = samples.best(goal.workload, goal.limits);
         let borough = samples.spread(goal.workload, BOROUGH);
         let base = match goal.bound {
-            Bound::TimesPeer(_) => peer.map(|(_, spread)| spread),
+            Bound::TimesPeer(_) | Bound::Shown => peer.map(|(_, spread)| spread),
             Bound::TimesLimit(_) | Bound::ShareOfLimit(_) | Bound::Value(_) => {
                 limit.map(|(_, spread)| spread)
             }
             Bound::TimesOwn(_, workload) => samples.spread(workload, BOROUGH),
         };
         let ratio = borough.zip(base).map(|(borough, base)| borough.median / base.median);
+        let judged = judged && goal.bound != Bound::Shown;
         let verdict = if judged { judge(goal.bound, borough, ratio) } else { Verdict::Unjudged };
         Self { goal, peer, limit, borough, ratio, verdict }
     }

@@ -1,7 +1,7 @@
 //! What one command measures: its workloads, who runs under them, and the goals they are held to.
 
 use crate::goals::{self, Goal};
-use crate::programs::{LIMITS, PEERS, REMOTE_LIMITS, REMOTE_PEERS};
+use crate::programs::{LIMITS, PEERS, REMOTE_LIMITS, REMOTE_PEERS, SHARDED_LIMITS, SHARDED_PEERS};
 use crate::workloads::Workload;
 
 /// One command of the harness.
@@ -33,6 +33,15 @@ pub(crate) const REMOTE: Suite = Suite {
     goals: &goals::REMOTE,
 };
 
+/// Entities, inside one process and between two.
+pub(crate) const SHARDING: Suite = Suite {
+    name: "sharding",
+    workloads: &Workload::SHARDING,
+    peers: &SHARDED_PEERS,
+    limits: &SHARDED_LIMITS,
+    goals: &goals::SHARDING,
+};
+
 impl Suite {
     /// The workloads to measure when only some are wanted; the error names one that is not of this suite.
     pub(crate) fn chosen(&self, only: &[Workload]) -> Result<Vec<Workload>, String> {
@@ -62,7 +71,7 @@ mod tests {
 
     #[test]
     fn goals_speak_of_programs_and_workloads_of_their_suite_and_every_workload_has_one() {
-        for suite in [LOCAL, REMOTE] {
+        for suite in [LOCAL, REMOTE, SHARDING] {
             for goal in suite.goals {
                 assert!(suite.workloads.contains(&goal.workload), "{goal:?}");
                 assert!(goal.peers.iter().all(|name| suite.peers.contains(name)), "{goal:?}");

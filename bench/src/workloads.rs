@@ -14,6 +14,19 @@ pub(crate) enum Workload {
     RemoteTell,
     RemoteAsk1,
     RemoteAsk1000,
+    ShardedTell,
+    ShardedTell1m,
+    ShardedTell1mTwo,
+    ShardedTell10m,
+    ShardedAsk1,
+    ShardedAsk1Of1m,
+    ShardedAsk1000,
+    Activation,
+    ShardedMemory,
+    RemoteShardedTell,
+    RemoteShardedFlood,
+    RemoteShardedAsk1,
+    RemoteShardedAsk1000,
 }
 
 /// Which of two figures is the better one.
@@ -37,6 +50,22 @@ impl Workload {
     ];
     /// Between two.
     pub(crate) const REMOTE: [Self; 3] = [Self::RemoteTell, Self::RemoteAsk1, Self::RemoteAsk1000];
+    /// To entities, by id: inside one process, then between two.
+    pub(crate) const SHARDING: [Self; 13] = [
+        Self::ShardedTell,
+        Self::ShardedTell1m,
+        Self::ShardedTell1mTwo,
+        Self::ShardedTell10m,
+        Self::ShardedAsk1,
+        Self::ShardedAsk1Of1m,
+        Self::ShardedAsk1000,
+        Self::Activation,
+        Self::ShardedMemory,
+        Self::RemoteShardedTell,
+        Self::RemoteShardedFlood,
+        Self::RemoteShardedAsk1,
+        Self::RemoteShardedAsk1000,
+    ];
 
     /// The name on the command line, in the JSON and to the measured programs.
     pub(crate) fn name(self) -> &'static str {
@@ -52,6 +81,19 @@ impl Workload {
             Self::RemoteTell => "remote_tell",
             Self::RemoteAsk1 => "remote_ask1",
             Self::RemoteAsk1000 => "remote_ask1000",
+            Self::ShardedTell => "sharded_tell",
+            Self::ShardedTell1m => "sharded_tell_1m",
+            Self::ShardedTell1mTwo => "sharded_tell_1m_2",
+            Self::ShardedTell10m => "sharded_tell_10m",
+            Self::ShardedAsk1 => "sharded_ask1",
+            Self::ShardedAsk1Of1m => "sharded_ask1_1m",
+            Self::ShardedAsk1000 => "sharded_ask1000",
+            Self::Activation => "activation",
+            Self::ShardedMemory => "sharded_memory",
+            Self::RemoteShardedTell => "remote_sharded_tell",
+            Self::RemoteShardedFlood => "remote_sharded_flood",
+            Self::RemoteShardedAsk1 => "remote_sharded_ask1",
+            Self::RemoteShardedAsk1000 => "remote_sharded_ask1000",
         }
     }
 
@@ -69,6 +111,19 @@ impl Workload {
             Self::RemoteTell => "remote tell",
             Self::RemoteAsk1 => "remote ask, one at a time, p50",
             Self::RemoteAsk1000 => "remote asks, 1000 at once",
+            Self::ShardedTell => "tell, 1000 entities",
+            Self::ShardedTell1m => "tell, 1 M entities",
+            Self::ShardedTell1mTwo => "tell, 1 M entities, 2 senders",
+            Self::ShardedTell10m => "tell, 10 M entities",
+            Self::ShardedAsk1 => "ask, 1000 entities, one at a time, p50",
+            Self::ShardedAsk1Of1m => "ask, 1 M entities, one at a time, p50",
+            Self::ShardedAsk1000 => "asks, 1000 entities, 1000 at once",
+            Self::Activation => "first message to an entity",
+            Self::ShardedMemory => "memory per idle entity",
+            Self::RemoteShardedTell => "remote tell, 1000 entities",
+            Self::RemoteShardedFlood => "remote tells without pause, 1 M",
+            Self::RemoteShardedAsk1 => "remote ask, 1000 entities, p50",
+            Self::RemoteShardedAsk1000 => "remote asks, 1000 entities, 1000 at once",
         }
     }
 
@@ -78,17 +133,32 @@ impl Workload {
     }
 
     fn all() -> impl Iterator<Item = Self> {
-        Self::LOCAL.into_iter().chain(Self::REMOTE)
+        Self::LOCAL.into_iter().chain(Self::REMOTE).chain(Self::SHARDING)
     }
 
     /// Whether it takes two processes.
     pub(crate) fn is_remote(self) -> bool {
-        Self::REMOTE.contains(&self)
+        Self::REMOTE.contains(&self) || self.unsharded().is_some() || self == Self::RemoteShardedFlood
+    }
+
+    /// Whether it is one with entities.
+    pub(crate) fn is_sharded(self) -> bool {
+        Self::SHARDING.contains(&self)
+    }
+
+    /// The same between two processes with one actor in place of entities: what those are held against that have no entities.
+    pub(crate) fn unsharded(self) -> Option<Self> {
+        match self {
+            Self::RemoteShardedTell => Some(Self::RemoteTell),
+            Self::RemoteShardedAsk1 => Some(Self::RemoteAsk1),
+            Self::RemoteShardedAsk1000 => Some(Self::RemoteAsk1000),
+            _ => None,
+        }
     }
 
     pub(crate) fn better(self) -> Better {
         match self {
-            Self::Ask1 | Self::RemoteAsk1 | Self::Memory => Better::Lower,
+            _ if self.unit() != "per_second" => Better::Lower,
             _ => Better::Higher,
         }
     }
@@ -96,8 +166,12 @@ impl Workload {
     /// The unit the measured programs must answer in.
     pub(crate) fn unit(self) -> &'static str {
         match self {
-            Self::Ask1 | Self::RemoteAsk1 => "ns",
-            Self::Memory => "bytes",
+            Self::Ask1
+            | Self::RemoteAsk1
+            | Self::ShardedAsk1
+            | Self::ShardedAsk1Of1m
+            | Self::RemoteShardedAsk1 => "ns",
+            Self::Memory | Self::ShardedMemory => "bytes",
             _ => "per_second",
         }
     }
@@ -116,12 +190,21 @@ impl Workload {
     /// The count of the trial run that tells how fast a program is; none where the count is fixed.
     pub(crate) fn trial(self) -> Option<u64> {
         match self {
-            Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => Some(200_000),
-            Self::Ask1 => Some(5_000),
-            Self::Ask1000 | Self::RemoteTell => Some(100_000),
-            Self::Spawn | Self::RemoteAsk1000 => Some(20_000),
-            Self::RemoteAsk1 => Some(1_000),
-            Self::Memory => None,
+            Self::Tell1
+            | Self::Tell4
+            | Self::Tell4Threads
+            | Self::RoundRobin
+            | Self::ShardedTell
+            | Self::ShardedTell1m
+            | Self::ShardedTell1mTwo
+            | Self::ShardedTell10m => Some(200_000),
+            Self::Ask1 | Self::ShardedAsk1 | Self::ShardedAsk1Of1m => Some(5_000),
+            Self::Ask1000 | Self::ShardedAsk1000 | Self::RemoteTell | Self::RemoteShardedTell => {
+                Some(100_000)
+            }
+            Self::Spawn | Self::Activation | Self::RemoteAsk1000 | Self::RemoteShardedAsk1000 => Some(20_000),
+            Self::RemoteAsk1 | Self::RemoteShardedAsk1 => Some(1_000),
+            Self::Memory | Self::ShardedMemory | Self::RemoteShardedFlood => None,
         }
     }
 
@@ -130,13 +213,23 @@ impl Workload {
         let rate = if self.unit() == "ns" { 1e9 / trial } else { trial };
         let (least, most) = match self {
             // Below, start-up shows; above, an unbounded mailbox that falls behind eats the machine.
-            Self::Tell1 | Self::Tell4 | Self::Tell4Threads | Self::RoundRobin => (200_000.0, 20_000_000.0),
-            Self::Ask1 => (5_000.0, 5_000_000.0),
-            Self::Ask1000 => (100_000.0, 5_000_000.0),
-            Self::Spawn | Self::Memory => (20_000.0, 200_000.0),
-            Self::RemoteTell => (100_000.0, 20_000_000.0),
-            Self::RemoteAsk1 => (1_000.0, 1_000_000.0),
-            Self::RemoteAsk1000 => (20_000.0, 10_000_000.0),
+            Self::Tell1
+            | Self::Tell4
+            | Self::Tell4Threads
+            | Self::RoundRobin
+            | Self::ShardedTell
+            | Self::ShardedTell1m
+            | Self::ShardedTell1mTwo
+            | Self::ShardedTell10m => (200_000.0, 20_000_000.0),
+            Self::Ask1 | Self::ShardedAsk1 | Self::ShardedAsk1Of1m => (5_000.0, 5_000_000.0),
+            Self::Ask1000 | Self::ShardedAsk1000 => (100_000.0, 5_000_000.0),
+            Self::Spawn | Self::Memory | Self::ShardedMemory => (20_000.0, 200_000.0),
+            // Long enough that a table which grows while it is filled has grown many times.
+            Self::Activation => (20_000.0, 2_000_000.0),
+            Self::RemoteTell | Self::RemoteShardedTell => (100_000.0, 20_000_000.0),
+            Self::RemoteShardedFlood => (1_000_000.0, 1_000_000.0),
+            Self::RemoteAsk1 | Self::RemoteShardedAsk1 => (1_000.0, 1_000_000.0),
+            Self::RemoteAsk1000 | Self::RemoteShardedAsk1000 => (20_000.0, 10_000_000.0),
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above zero")]
         let count = (rate * seconds).clamp(least, most) as u64;

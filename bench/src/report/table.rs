@@ -70,6 +70,7 @@ pub(super) fn wish(goal: &Goal) -> String {
         Bound::ShareOfLimit(_) => format!("at least {number} of raw limit"),
         Bound::TimesOwn(_, workload) => format!("at least {number} x own {}", workload.name()),
         Bound::Value(_) => format!("at most {}", goal.workload.show(number)),
+        Bound::Shown => "-".to_owned(),
     }
 }
 
