@@ -1,3 +1,5 @@
+//! Estimates beside true counts, and how they age.
+
 use std::vec::Vec;
 
 use super::{Sketch, WORDS};

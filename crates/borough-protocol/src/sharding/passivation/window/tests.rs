@@ -1,3 +1,5 @@
+//! W-TinyLFU beside a naive model, and what it is for.
+
 use std::vec::Vec;
 
 use proptest::prelude::*;
