@@ -1,5 +1,6 @@
 //! The handle through which an ask is answered.
 
+use std::any::type_name;
 use std::cell::Cell;
 use std::fmt;
 use std::mem;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 
 use super::slot::{AnswerSlot, Deliver, Lost};
 use crate::actor_ref::ActorRef;
+use crate::fault::Fault;
 
 /// Answers one ask. It travels inside the message: `enum Account { Balance(Reply<u64>) }`.
 ///
@@ -180,8 +182,11 @@ pub(crate) fn discarding<R>(make: impl FnOnce() -> R) -> R {
     ending_as(Ending::Discarded, make)
 }
 
+/// Drops a message whose replies end so. That runs the user's code: a panic in it ends nobody who passes messages on.
 pub(super) fn drop_as<T>(ending: Ending, message: T) {
-    ending_as(ending, || drop(message));
+    if let Err(fault) = Fault::catch(|| ending_as(ending, || drop(message))) {
+        tracing::error!(message = type_name::<T>(), %fault, "a message panicked as it was dropped");
+    }
 }
 
 #[inline]

@@ -7,7 +7,7 @@ use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::carrier::{Carrier, Head, Sending, Unsent};
@@ -16,6 +16,7 @@ use super::passage;
 use crate::actor_ref::Asked;
 use crate::ask::{take_back, travelled};
 use crate::dead_letters::DeadLetterReason;
+use crate::fault::Fault;
 use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
 
 /// Where on another node messages go, and what stands before each of them.
@@ -85,7 +86,12 @@ impl Outgoing<'_> {
         let carrier = self.carrier;
         passage::with_scratch(|body| {
             body.extend_from_slice(self.head);
-            let encoded = passage::within(carrier, || carrier.codec().encode(message, body));
+            // The user's code: a panic in it is no reason to lose what others send by the same task.
+            let encoded = Fault::catch(|| passage::within(carrier, || carrier.codec().encode(message, body)));
+            let encoded = match encoded {
+                Ok(encoded) => encoded.map_err(|error| error.to_string()),
+                Err(panic) => Err(panic.to_string()),
+            };
             let taken = passage::taken();
             let mut head =
                 Head { target: self.target, ask: asked.map(|asked| (asked.id.number(), asked.timeout)) };
@@ -94,7 +100,7 @@ impl Outgoing<'_> {
             }
             let outcome = match encoded {
                 Ok(()) => put(head, body).map_err(Failed::Unsent),
-                Err(error) => Err(Failed::Encode(error.to_string())),
+                Err(why) => Err(Failed::Encode(why)),
             };
             match outcome {
                 Ok(passed) => Ok((passed, taken)),
@@ -114,7 +120,13 @@ impl Outgoing<'_> {
             Ok((waiting, taken)) => {
                 let (waiting, message) = (Some(waiting), Some(message));
                 let recipient = (self.recipient)();
-                Tell::waiting(Box::pin(Line { waiting, message, taken, carrier, recipient }))
+                let mut line = Box::pin(Line { waiting, message, taken, carrier, recipient });
+                // It has its place from now on, not from when it is first awaited.
+                match line.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Pending => Tell::waiting(line),
+                    Poll::Ready(Ok(())) => Tell::accepted(),
+                    Poll::Ready(Err(refused)) => Tell::refused(refused),
+                }
             }
             Err(failed) => Tell::refused(refuse(self.carrier, self.recipient, message, failed)),
         }

@@ -127,10 +127,10 @@ impl Desk {
     /// A table that shows somebody removed is followed only when nothing of that one can come any more: barriers are answered by what the
     /// table says.
     async fn look(&mut self) {
+        let Sight { life, table, drains } = self.sight.borrow_and_update().clone();
         while !self.sharding.hub().is_rid_of_the_closed() {
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        let Sight { life, table, drains } = self.sight.borrow_and_update().clone();
         if self.life.as_ref().is_some_and(|known| known.uid != life || table.is_none()) {
             self.end_life();
         }

@@ -80,8 +80,8 @@ pub(super) struct State<M> {
     is_expected: bool,
     /// Which release may go on.
     release: u64,
-    /// Whether anything went by the way of the release that is under way; `None` if none is.
-    releasing: Option<Used>,
+    /// The release that is under way, and whether anything went by its way; `None` if none is.
+    releasing: Option<(u64, Used)>,
 }
 
 impl<M> Hold<M> {
@@ -189,17 +189,17 @@ impl<M> State<M> {
     /// Begins to let go what is held, by a way of which this says whether it was used.
     pub(super) fn release(&mut self, used: Option<Used>) -> u64 {
         self.release += 1;
-        self.releasing = Some(used.unwrap_or_default());
+        self.releasing = Some((self.release, used.unwrap_or_default()));
         self.release
     }
 
-    /// The release has ended.
-    pub(super) fn released(&mut self) {
-        self.releasing = None;
+    /// That release has ended.
+    pub(super) fn released(&mut self, release: u64) {
+        self.releasing = self.releasing.take().filter(|(of, _)| *of != release);
     }
 
     /// The release that is under way, if one is.
     pub(super) fn releasing(&self) -> Option<&Used> {
-        self.releasing.as_ref()
+        self.releasing.as_ref().map(|(_, used)| used)
     }
 }

@@ -60,7 +60,7 @@ pub(super) struct KindCore<M: Message> {
 }
 
 /// What this node knows of its cluster, for the lanes.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct View {
     pub(super) life: Option<Uid>,
     pub(super) id: Option<KindId>,
@@ -216,6 +216,10 @@ impl<M: Message> KindCore<M> {
                 if is_first {
                     self.want(shard);
                 }
+                // It may have ended between the look and the push.
+                if self.ended.load(Ordering::Relaxed) || self.differs.get().is_some() {
+                    self.refuse_held();
+                }
                 Ok(Tell::accepted())
             }
             Pushed::Full(letter) => Ok(Tell::refused(TellError::Full(letter.message))),
@@ -227,8 +231,15 @@ impl<M: Message> KindCore<M> {
     fn want(&self, shard: u32) {
         match self.shard_id(shard) {
             Some(shard) => self.sharding.errand(Errand::Tell(Input::Want(shard))),
-            // Said again once the type is known to the cluster.
-            None => self.holds[shard as usize].lock().forget_wanted(),
+            // Said again once the type is known to the cluster; which may be so by now.
+            None => {
+                let mut state = self.holds[shard as usize].lock();
+                state.forget_wanted();
+                if self.view.load().id.is_some() && state.announce() {
+                    drop(state);
+                    self.want(shard);
+                }
+            }
         }
     }
 
@@ -267,7 +278,7 @@ impl<M: Message> KindCore<M> {
         while let Some(letter) = self.next_held(hold, shard, &way, release) {
             self.send_by(&way, shard, letter).await;
         }
-        hold.lock().released();
+        hold.lock().released(release);
     }
 
     /// The next message to let go. If there is none the way is published, before anybody can be held again.
@@ -373,7 +384,7 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn look(&self) {
         for lane in self.lanes() {
-            lane.order(Order::Look);
+            lane.order(Order::Look(self.view()));
         }
     }
 

@@ -14,10 +14,25 @@ use borough_protocol::version::Version;
 
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
-use super::host::{Barrier, Fencing, Forwarded, LaneReport, Surroundings};
-use super::kind::KindCore;
+use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
+use super::kind::{KindCore, View};
 use super::settings::Fenced;
 use super::wire::{self, HEAD_MAX};
+
+impl Sight for View {
+    fn issued(&self, shard: u32) -> Epoch {
+        let entry = self.id.and_then(|kind| self.table.as_ref()?.shard(ShardId { kind, number: shard }));
+        entry.map_or(Epoch::ZERO, |entry| entry.issued)
+    }
+
+    fn version(&self) -> Version {
+        self.table.as_ref().map_or(Version::ZERO, |table| table.version())
+    }
+
+    fn is_member(&self, uid: Uid) -> bool {
+        self.table.as_ref().is_some_and(|table| table.member(uid).is_some())
+    }
+}
 
 impl<M: Message> House<M> for KindCore<M> {
     fn kind(&self) -> &str {
@@ -52,20 +67,6 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 
     fn resumed(&self, waker: &Waker) {
         self.sharding.lease.wait(waker);
-    }
-
-    fn issued(&self, shard: u32) -> Epoch {
-        let view = self.view();
-        let entry = view.id.and_then(|kind| view.table.as_ref()?.shard(ShardId { kind, number: shard }));
-        entry.map_or(Epoch::ZERO, |entry| entry.issued)
-    }
-
-    fn version(&self) -> Version {
-        self.view().table.as_ref().map_or(Version::ZERO, |table| table.version())
-    }
-
-    fn is_member(&self, uid: Uid) -> bool {
-        self.view().table.as_ref().is_some_and(|table| table.member(uid).is_some())
     }
 
     fn report(&self, report: LaneReport) {

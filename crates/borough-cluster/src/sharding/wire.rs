@@ -92,7 +92,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Came<'_>> {
             let (shard, tag) = (reader.u32()?, Epoch::new(reader.u64()?));
             let length = usize::from(reader.byte()?);
             let (id, body) = reader.0.split_at_checked(length)?;
-            return (length > 0).then_some(Came::Message { shard, tag, id, body });
+            return (length > 0 && tag != Epoch::ZERO).then_some(Came::Message { shard, tag, id, body });
         }
         BARRIER => {
             let (shard, tag) = (reader.u32()?, Epoch::new(reader.u64()?));
@@ -182,7 +182,7 @@ mod tests {
         let length = message_head(&mut buffer, 0x0102_0304, Epoch::new(0x0A0B), &id(b"xy"));
         assert_eq!(&buffer[..length], [0, 4, 3, 2, 1, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 2, b'x', b'y']);
         assert_eq!(put_word(&Word::BarrierDone { nonce: 7 }), [3, 0, 7]);
-        assert_eq!(target("accounts"), 0xca3f_a0d1_b6b4_e6ef | 1 << 63);
+        assert_eq!(target("accounts"), 0xf69c_a481_5453_0abd);
     }
 
     #[test]

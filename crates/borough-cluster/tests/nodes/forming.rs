@@ -64,8 +64,7 @@ async fn three_voters_survive_one_loss() {
 async fn nodes_of_other_settings_are_told_which_and_both_values() {
     let mut rig = Rig::new(5);
     let _first = rig.node("a:1", &[]).start().await.unwrap();
-    let other =
-        rig.node("b:1", &["a:1"]).max_pause(std::time::Duration::from_millis(300)).start().await.unwrap();
+    let other = rig.node("b:1", &["a:1"]).max_pause(Duration::from_millis(300)).start().await.unwrap();
     let error = within(other.wait_for(2)).await.unwrap_err().to_string();
     for words in ["max_pause", "300 ms", "400 ms"] {
         assert!(error.contains(words), "{error}");

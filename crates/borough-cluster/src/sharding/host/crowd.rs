@@ -1,7 +1,7 @@
 //! Entities that have as many messages waiting as they may, and the senders that stand in line for each.
 //!
-//! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not notice. Nobody who comes later
-//! is let in before those that wait. What was in the lane's mailbox as the entity became crowded is taken all the same.
+//! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not notice. Whoever may go on enters by the lane's
+//! mailbox, behind what the same sender sent before. What was in the mailbox as the entity became crowded is taken all the same.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +27,10 @@ struct State<M> {
 }
 
 struct Waits<M> {
-    item: Option<Item<M>>,
+    item: Item<M>,
     waker: Waker,
+    /// Its entity has room.
+    goes_on: bool,
 }
 
 impl<M> Default for Crowd<M> {
@@ -64,29 +66,29 @@ impl<M> Crowd<M> {
         self.count.store(state.entities.len(), Ordering::Relaxed);
     }
 
-    /// It has room again: gives up to `room` items of those that wait, who go on. If none is left it is crowded no more.
-    pub(super) fn admit(&self, shard: u32, id: &EntityId, room: usize) -> Vec<Item<M>> {
+    /// It has room again: up to `room` of those that wait go on into the lane's mailbox, behind what they sent before. Whether it is crowded still.
+    pub(super) fn admit(&self, shard: u32, id: &EntityId, room: usize) -> bool {
         let mut state = self.lock();
         let State { entities, waiting, .. } = &mut *state;
         let key = (shard, id.clone());
-        let Some(line) = entities.get_mut(&key) else { return Vec::new() };
-        let mut items = Vec::new();
+        let Some(line) = entities.get_mut(&key) else { return false };
         let mut wakers = Vec::new();
-        while items.len() < room
+        while wakers.len() < room
             && let Some(ticket) = line.pop_front()
         {
             // Whoever left has no place any more.
-            let Some(waits) = waiting.remove(&ticket) else { continue };
-            items.extend(waits.item);
-            wakers.push(waits.waker);
+            let Some(waits) = waiting.get_mut(&ticket) else { continue };
+            waits.goes_on = true;
+            wakers.push(waits.waker.clone());
         }
-        if line.is_empty() && items.len() < room {
+        let is_crowded = !line.is_empty();
+        if !is_crowded {
             entities.remove(&key);
             self.count.store(entities.len(), Ordering::Relaxed);
         }
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
-        items
+        is_crowded
     }
 
     /// Stands in line; gives the item back if its entity has room.
@@ -101,29 +103,26 @@ impl<M> Crowd<M> {
         let Some(line) = state.entities.get_mut(&key) else { return Err(item) };
         line.push_back(ticket);
         state.next_ticket += 1;
-        state.waiting.insert(ticket, Waits { item: Some(item), waker: waker.clone() });
+        state.waiting.insert(ticket, Waits { item, waker: waker.clone(), goes_on: false });
         Ok(ticket)
     }
 
-    /// Whether it was let in; gives the item back if the lane is gone.
-    pub(super) fn poll(&self, ticket: u64, waker: &Waker) -> Poll<Result<(), Item<M>>> {
+    /// Gives the item back once its entity has room, or the lane is gone.
+    pub(super) fn poll(&self, ticket: u64, waker: &Waker) -> Poll<Option<Item<M>>> {
         let mut state = self.lock();
-        if state.closed {
-            let item = state.waiting.remove(&ticket).and_then(|waits| waits.item);
-            return Poll::Ready(item.map_or(Ok(()), Err));
-        }
+        let is_closed = state.closed;
         match state.waiting.get_mut(&ticket) {
-            None => Poll::Ready(Ok(())),
-            Some(waits) => {
+            Some(waits) if !is_closed && !waits.goes_on => {
                 waits.waker.clone_from(waker);
                 Poll::Pending
             }
+            Some(_) | None => Poll::Ready(state.waiting.remove(&ticket).map(|waits| waits.item)),
         }
     }
 
-    /// Leaves the line; gives the item unless it was let in.
+    /// Leaves the line; gives the item.
     pub(super) fn withdraw(&self, ticket: u64) -> Option<Item<M>> {
-        self.lock().waiting.remove(&ticket).and_then(|waits| waits.item)
+        self.lock().waiting.remove(&ticket).map(|waits| waits.item)
     }
 
     /// The lane is gone.

@@ -10,19 +10,20 @@ use borough_actor::resident::{
 };
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
-use borough_protocol::version::Version;
 
 use super::alarms::{Alarms, Due};
 use super::busy::{Busy, Doing, Waits};
 use super::lane::Shared;
 use super::settings::Settings;
-use super::surroundings::Surroundings;
+use super::surroundings::{Nothing, Sight, Surroundings};
 use super::table::{Body, Table};
 use super::turns::{Call, Pending, Place, Purpose, Turning, Turns, poll_place};
 
 /// How many messages wait for one entity before its senders stand in line, and when they are let in again.
 pub(super) const CROWDED: usize = 1024;
 const ROOMY: usize = CROWDED / 2;
+/// Senders on other nodes do not see the line: so many wait for one entity at the most, and what comes beyond is refused.
+const OVERFULL: usize = CROWDED * 8;
 /// How many things one entity does before others have a turn.
 const AT_A_TIME: usize = 256;
 
@@ -44,7 +45,7 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     /// How many entities the lane has.
     pub(super) population: usize,
     /// The table that the lane was told of: orders that follow from it were given before.
-    pub(super) looked: Version,
+    pub(super) sight: Arc<dyn Sight>,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
     turns: T,
@@ -101,7 +102,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             again: Vec::new(),
             vacated: Vec::new(),
             population: 0,
-            looked: Version::ZERO,
+            sight: Arc::new(Nothing),
             stamp: 0,
             turns,
             ctx: None,
@@ -170,6 +171,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let (number, crowd) = (home.number, &self.shared.crowd);
         let place = home.table.slot(slot);
         let busy = busy(&mut place.body);
+        if busy.queue.len() >= OVERFULL
+            && let Waits::Message(message, ask) = waits
+        {
+            let id = place.id.clone();
+            return self.around.refuse(&id, message, ask);
+        }
         busy.queue.push_back(waits);
         if busy.queue.len() >= CROWDED && !busy.is_crowded {
             busy.is_crowded = true;
@@ -505,13 +512,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             return;
         }
         let room = CROWDED - busy.queue.len();
-        let items = self.shared.crowd.admit(home.number, &place.id, room);
-        busy.is_crowded = items.len() == room;
-        for item in items {
-            if let super::parcel::Item::Message(stowed) = item {
-                busy.queue.push_back(Waits::Message(stowed.message, stowed.ask));
-            }
-        }
+        busy.is_crowded = self.shared.crowd.admit(home.number, &place.id, room);
     }
 
     pub(super) fn bury(&self, id: &EntityId, message: A::Msg, is_ask: bool, reason: DeadLetterReason) {

@@ -84,10 +84,10 @@ where
             return Poll::Ready(());
         }
         for _ in 0..YIELD_AFTER {
-            self.do_orders();
             if !self.floor.around.may_run() {
                 return self.poll_suspended(cx);
             }
+            self.do_orders();
             self.answer_calls();
             self.do_again();
             // Again, until the task is to be woken for the next: what rang may have set another.
@@ -114,9 +114,10 @@ where
         }
     }
 
-    /// Nothing runs until the lease holds again; orders are done all the same.
+    /// Nothing runs until the lease holds again. Orders wait too, because they lead to turns; but a life that is over ends.
     #[cold]
     fn poll_suspended(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        self.do_urgent_orders();
         self.floor.around.resumed(cx.waker());
         if self.shared.mailbox.poll_interrupt(cx).is_ready() {
             cx.waker().wake_by_ref();
@@ -150,10 +151,29 @@ where
         self.tidy();
     }
 
+    /// Ends the life that is over, with all that was ordered in it, and says what lives here.
+    fn do_urgent_orders(&mut self) {
+        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let last_end = orders.iter().rposition(|order| matches!(order, Order::DropAll));
+        let over: Vec<Order> = orders.drain(..last_end.map_or(0, |last| last + 1)).collect();
+        let (questions, others) =
+            orders.drain(..).partition::<Vec<_>, _>(|order| matches!(order, Order::Stats(_)));
+        *orders = others;
+        drop(orders);
+        if !over.is_empty() {
+            self.each(Shard::end_life);
+            self.tidy();
+        }
+        let over = over.into_iter().filter(|order| matches!(order, Order::Stats(_)));
+        for question in over.chain(questions) {
+            self.do_order(question);
+        }
+    }
+
     fn do_order(&mut self, order: Order) {
         match order {
-            Order::Look => {
-                self.floor.looked = self.floor.around.version();
+            Order::Look(sight) => {
+                self.floor.sight = sight;
                 self.each(Shard::look);
             }
             Order::DropAll => self.each(Shard::end_life),
@@ -175,7 +195,7 @@ where
                     Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
                     Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
                     Order::Forget { epoch, .. } => shard.stance.forget(epoch),
-                    Order::Look | Order::DropAll | Order::Stats(_) => {}
+                    Order::Look(_) | Order::DropAll | Order::Stats(_) => {}
                 }
                 shard.look_again(floor);
             }
@@ -433,6 +453,7 @@ where
     /// The lane ends: nothing enters any more, what waits is refused.
     fn close(&mut self) {
         self.shared.crowd.close();
+        self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let waiting = self.shared.mailbox.close();
         let in_hand = std::mem::take(&mut self.batch);
         for item in in_hand.into_iter().chain(waiting) {

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use borough_actor::remote::{Carrier, Message};
 use borough_actor::resident::{Asked, Mailbox, Queued, Refusal, Ticket, WhenFull};
@@ -120,6 +120,9 @@ impl<M: Message> Lane<M> {
 
     /// Gives an order; it is never refused.
     pub(crate) fn order(&self, order: Order) {
+        if self.0.mailbox.is_closed() {
+            return;
+        }
         self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
         self.0.signal(ORDERS);
     }
@@ -167,7 +170,13 @@ impl<M: Message> Lane<M> {
 
     fn wait(&self, item: Item<M>, in_crowds: bool) -> Tell<M> {
         let place = Place::Outside(Some(item));
-        Tell::waiting(Box::pin(Line { lane: self.0.clone(), place, in_crowds }))
+        let mut line = Box::pin(Line { lane: self.0.clone(), place, in_crowds });
+        // It has its place from now on, not from when it is first awaited: by then the way may be another.
+        match line.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => Tell::waiting(line),
+            Poll::Ready(Ok(())) => Tell::accepted(),
+            Poll::Ready(Err(refused)) => Tell::refused(refused),
+        }
     }
 }
 
@@ -241,13 +250,13 @@ impl<M> Line<M> {
                         }
                     }
                 }
-                Place::InCrowd(ticket) => match self.lane.crowd.poll(*ticket, cx.waker()) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(outcome) => {
-                        self.place = Place::Left;
-                        return Poll::Ready(outcome);
-                    }
-                },
+                Place::InCrowd(ticket) => {
+                    let Poll::Ready(item) = self.lane.crowd.poll(*ticket, cx.waker()) else {
+                        return Poll::Pending;
+                    };
+                    // Through the mailbox, and not into another crowd: it has waited long enough.
+                    (self.place, self.in_crowds) = (Place::Outside(item), false);
+                }
                 Place::InLine(ticket) => {
                     let polled = self.lane.mailbox.poll_waiting(*ticket, cx.waker());
                     if polled.is_ready() {

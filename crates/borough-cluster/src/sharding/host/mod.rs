@@ -44,7 +44,7 @@ pub(crate) use self::order::{LaneReport, LaneStats, Order};
 pub(crate) use self::parcel::{Barrier, Came, Parcel};
 pub use self::policy::{Passivation, Policy};
 pub(crate) use self::settings::{Make, Migration, Settings};
-pub(crate) use self::surroundings::{Fencing, Forwarded, Surroundings};
+pub(crate) use self::surroundings::{Fencing, Forwarded, Sight, Surroundings};
 
 /// How many lanes there are for each worker of the runtime: a few, so that one that is held up leaves others.
 const LANES_PER_WORKER: u32 = 2;

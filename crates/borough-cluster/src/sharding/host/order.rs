@@ -1,11 +1,14 @@
 //! What a lane is told to do, and what it says.
 
+use std::sync::Arc;
+
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
 use borough_protocol::sharding::region::Dropped;
 use tokio::sync::oneshot;
 
 use super::parcel::Barrier;
+use super::surroundings::Sight;
 
 /// An order to the lane of a shard; see the effects of the region. Orders are done in order, before messages that came after them.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ pub(crate) enum Order {
         epoch: Epoch,
     },
     /// The table is newer: what waits for that is looked at again.
-    Look,
+    Look(Arc<dyn Sight>),
     /// This life of the node is over: everything goes, what waits is refused.
     DropAll,
     /// Says what lives here.
@@ -74,7 +77,7 @@ impl Order {
             | Self::Release { shard, .. }
             | Self::Drop { shard, .. }
             | Self::Forget { shard, .. } => Some(*shard),
-            Self::Look | Self::DropAll | Self::Stats(_) => None,
+            Self::Look(_) | Self::DropAll | Self::Stats(_) => None,
         }
     }
 }

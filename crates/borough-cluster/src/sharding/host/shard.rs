@@ -81,10 +81,7 @@ where
 {
     pub(super) fn new(number: u32, floor: &Floor<A, T>) -> Self {
         let mut stance = Stance::new(Flaws::default());
-        // Of a table that is newer the lane is told once all that follows from it is ordered.
-        if floor.around.version() == floor.looked {
-            stance.look(floor.around.issued(number));
-        }
+        stance.look(floor.sight.issued(number));
         Self {
             number,
             stance,
@@ -139,10 +136,10 @@ where
     }
 
     fn place_barrier(&mut self, floor: &mut Floor<A, T>, barrier: Barrier) {
-        let around = &floor.around;
+        let (around, sight) = (&floor.around, &floor.sight);
         let passage = self
             .stance
-            .place_barrier(barrier.tag, barrier.min_version, around.version(), |uid| around.is_member(uid));
+            .place_barrier(barrier.tag, barrier.min_version, sight.version(), |uid| sight.is_member(uid));
         let common = Barrier { min_version: None, ..barrier };
         match passage {
             Passage::Done => around.report(LaneReport::Done(barrier)),
@@ -175,7 +172,7 @@ where
     }
 
     pub(super) fn look(&mut self, floor: &mut Floor<A, T>) {
-        self.stance.look(floor.around.issued(self.number));
+        self.stance.look(floor.sight.issued(self.number));
         self.look_again(floor);
     }
 
@@ -365,9 +362,8 @@ where
         }
         self.moving = None;
         self.forget_fencing(floor);
-        let in_line = match self.home.take() {
-            None => Vec::new(),
-            Some(home) => floor.let_go(*home, |_, _, waits| match waits {
+        if let Some(home) = self.home.take() {
+            floor.let_go(*home, |_, _, waits| match waits {
                 Waits::Message(..) | Waits::Last(_) => travelled(waits),
                 Waits::Adapted(..)
                 | Waits::Terminated(_)
@@ -376,10 +372,10 @@ where
                 | Waits::End(_) => {
                     resident::discard(waits);
                 }
-            }),
-        };
+            });
+        }
         self.set_open();
-        self.place_left(floor, in_line);
+        self.place_left(floor);
     }
 
     /// Everything of it that lives here goes.
@@ -387,14 +383,14 @@ where
         if self.stance.drop(epoch) {
             self.drop_home(floor, gently);
             self.set_open();
-            self.place_left(floor, Vec::new());
+            self.place_left(floor);
         }
     }
 
     /// It lives here no more: what came for it and was not its own yet is placed again.
-    fn place_left(&mut self, floor: &mut Floor<A, T>, in_line: Vec<Stowed<A::Msg>>) {
+    fn place_left(&mut self, floor: &mut Floor<A, T>) {
         let left = std::mem::take(&mut self.behind).into_iter().chain(std::mem::take(&mut self.held));
-        for placed in left.chain(in_line.into_iter().map(Placed::Message)).collect::<Vec<_>>() {
+        for placed in left.collect::<Vec<_>>() {
             self.place(floor, placed);
         }
     }
@@ -408,12 +404,11 @@ where
             home.frozen = true;
             floor.end_all(&mut home);
         }
-        let in_line = floor.let_go(*home, |floor, id, waits| {
+        floor.let_go(*home, |floor, id, waits| {
             if let Waits::Message(message, ask) = waits {
                 floor.around.refuse(id, message, ask);
             }
         });
-        in_line.into_iter().for_each(|stowed| refuse(floor, stowed));
     }
 
     /// What was taken in for that move, or an older one, goes.
@@ -540,13 +535,6 @@ where
     }
 }
 
-fn stowed<M>(item: Item<M>) -> Option<Stowed<M>> {
-    match item {
-        Item::Message(stowed) => Some(stowed),
-        Item::Rare(_) => None,
-    }
-}
-
 fn refuse<A: Actor, T: Turns<A>>(floor: &Floor<A, T>, stowed: Stowed<A::Msg>) {
     let Stowed { id, message, ask, .. } = stowed;
     floor.around.refuse(&id, message, ask);
@@ -591,15 +579,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.go_on(home, slot);
     }
 
-    /// A shard is gone from here: `end` sees to what waited.
-    ///
-    /// Gives what stood in line for crowded entities.
-    fn let_go(
-        &mut self,
-        mut home: Home<A, T>,
-        mut end: impl FnMut(&mut Self, &EntityId, Waits<A::Msg>),
-    ) -> Vec<Stowed<A::Msg>> {
-        let mut in_line = Vec::new();
+    /// A shard is gone from here: `end` sees to what waited. Who stands in line for crowded entities goes on into the mailbox, and is placed from there.
+    fn let_go(&mut self, mut home: Home<A, T>, mut end: impl FnMut(&mut Self, &EntityId, Waits<A::Msg>)) {
         for slot in home.table.taken() {
             self.kill(&mut home, slot);
             let mut belongings = home.table.take_belongings(slot);
@@ -622,10 +603,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             for waits in stashed.chain(queue) {
                 end(self, &id, waits);
             }
-            in_line
-                .extend(self.shared.crowd.admit(home.number, &id, usize::MAX).into_iter().filter_map(stowed));
+            self.shared.crowd.admit(home.number, &id, usize::MAX);
         }
         self.population -= home.table.len();
-        in_line
     }
 }

@@ -1,5 +1,6 @@
 //! What lanes need of the node around them.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,6 +15,36 @@ use borough_protocol::version::Version;
 
 use super::order::LaneReport;
 use super::parcel::Barrier;
+
+/// What this node's table says. A lane is given one once all that follows from that table was ordered.
+pub(crate) trait Sight: fmt::Debug + Send + Sync {
+    /// The highest epoch of that shard that is known to be handed out.
+    fn issued(&self, shard: u32) -> Epoch;
+
+    /// The version of the table.
+    fn version(&self) -> Version;
+
+    /// Whether that node is a member by it.
+    fn is_member(&self, uid: Uid) -> bool;
+}
+
+/// What is seen before the first table.
+#[derive(Debug)]
+pub(super) struct Nothing;
+
+impl Sight for Nothing {
+    fn issued(&self, _: u32) -> Epoch {
+        Epoch::ZERO
+    }
+
+    fn version(&self) -> Version {
+        Version::ZERO
+    }
+
+    fn is_member(&self, _: Uid) -> bool {
+        false
+    }
+}
 
 /// Something that comes when the store is fenced.
 pub(crate) type Fencing = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
@@ -34,15 +65,6 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// Wakes the task when they may again.
     fn resumed(&self, waker: &Waker);
-
-    /// The highest epoch of that shard that this node's table knows to be handed out.
-    fn issued(&self, shard: u32) -> Epoch;
-
-    /// The version of this node's table.
-    fn version(&self) -> Version;
-
-    /// Whether that node is a member by it.
-    fn is_member(&self, uid: Uid) -> bool;
 
     /// The lane has something to say.
     fn report(&self, report: LaneReport);

@@ -339,8 +339,8 @@ async fn a_message_of_another_epoch_is_refused_and_one_of_a_newer_waits() {
     let newer = node.ask_by("a", 2000, Word::Life);
     tokio::pin!(newer);
     assert!(timeout(Duration::from_secs(1), newer.as_mut()).await.is_err());
-    node.around.issued.store(3000, Ordering::Relaxed);
     node.order(Order::Start { shard: 1, epoch: e(2000) });
+    node.look(3000);
     assert_eq!(newer.await.unwrap(), 1);
 }
 

@@ -21,7 +21,7 @@ use borough_protocol::version::Version;
 use borough_wire::codec::CodecId;
 
 use super::super::{
-    Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Surroundings, start,
+    Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Sight, Surroundings, start,
 };
 
 pub(super) const SHARDS: u32 = 8;
@@ -52,7 +52,6 @@ pub(super) struct Around<M> {
     lanes: OnceLock<Box<[Lane<M>]>>,
     pub(super) may_run: AtomicBool,
     waits: Mutex<Vec<Waker>>,
-    pub(super) issued: AtomicU64,
     pub(super) reports: Mutex<Vec<LaneReport>>,
     pub(super) forwarded: Mutex<Vec<(Epoch, Forwarded<M>)>>,
     pub(super) transfers: Mutex<Vec<(u32, Epoch, Vec<Vec<u8>>)>>,
@@ -93,18 +92,6 @@ impl<M: Message> Surroundings<M> for Around<M> {
         if self.may_run() {
             waker.wake_by_ref();
         }
-    }
-
-    fn issued(&self, _shard: u32) -> Epoch {
-        e(self.issued.load(Ordering::Relaxed))
-    }
-
-    fn version(&self) -> Version {
-        Version::ZERO
-    }
-
-    fn is_member(&self, _uid: Uid) -> bool {
-        true
     }
 
     fn report(&self, report: LaneReport) {
@@ -153,7 +140,6 @@ impl<M: Message> Node<M> {
             lanes: OnceLock::new(),
             may_run: AtomicBool::new(true),
             waits: Mutex::default(),
-            issued: AtomicU64::new(1000),
             reports: Mutex::default(),
             forwarded: Mutex::default(),
             transfers: Mutex::default(),
@@ -163,8 +149,15 @@ impl<M: Message> Node<M> {
         let lanes = start(settings, around.clone());
         let _ = around.lanes.set(lanes.clone());
         let node = Self { around, lanes, nonce: AtomicU64::new(1000) };
-        (0..node.lanes.len()).for_each(|lane| node.lanes[lane].order(Order::Look));
+        node.look(1000);
         node
+    }
+
+    /// The table is newer, and epochs up to that one were handed out.
+    pub(super) fn look(&self, issued: u64) {
+        for lane in &self.lanes {
+            lane.order(Order::Look(Arc::new(Table { issued })));
+        }
     }
 
     /// A node whose shards all run at epoch 1.
@@ -433,4 +426,24 @@ impl Carrier for Loop {
     fn watch(&self, _target: u64, _watch: u64, _by: Option<ActorId>, _watcher: WatchAway) {}
 
     fn unwatch(&self, _target: u64, _watch: u64) {}
+}
+
+/// What the table says.
+#[derive(Debug)]
+struct Table {
+    issued: u64,
+}
+
+impl Sight for Table {
+    fn issued(&self, _shard: u32) -> Epoch {
+        e(self.issued)
+    }
+
+    fn version(&self) -> Version {
+        Version::ZERO
+    }
+
+    fn is_member(&self, _uid: Uid) -> bool {
+        true
+    }
 }
