@@ -30,6 +30,8 @@ pub(super) struct Alarms {
     heap: BinaryHeap<Reverse<Alarm>>,
     set: u64,
     sleep: Option<Pin<Box<Sleep>>>,
+    /// For when the task was last said to be woken.
+    armed: Option<Instant>,
 }
 
 struct Alarm {
@@ -53,6 +55,13 @@ impl Alarms {
         self.heap.pop().map(|Reverse(alarm)| alarm.due)
     }
 
+    /// Whether the task is woken for the next already.
+    #[inline]
+    pub(super) fn is_armed(&self) -> bool {
+        let next = self.heap.peek().map(|Reverse(next)| next.at);
+        next.is_none() || next == self.armed
+    }
+
     /// Whether something is due; if not, has the task woken for the next.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
@@ -66,9 +75,10 @@ impl Alarms {
                 sleep.as_mut().reset(at);
             }
             if sleep.as_mut().poll(cx).is_pending() {
+                self.armed = Some(at);
                 return false;
             }
-            self.sleep = None;
+            (self.sleep, self.armed) = (None, None);
         }
     }
 }

@@ -31,6 +31,10 @@ const BATCH: usize = 256;
 const YIELD_AFTER: usize = 16;
 /// How long a chunk may take, so that the lease is looked at often enough.
 const CHUNK_TIME: Duration = Duration::from_millis(1);
+/// Chunks of so many messages are timed, and of smaller ones one in so many.
+const TIMED: usize = 4;
+/// Within a chunk the clock is looked at after so many turns.
+const LOOK_EVERY: usize = 8;
 /// A turn that takes longer holds up its lane, and is counted.
 const LONG_TURN: Duration = Duration::from_millis(10);
 /// What the stamps of entities count.
@@ -52,6 +56,8 @@ pub(super) struct Hall<A: Actor, T: Turns<A>> {
     pub(super) began: Instant,
     pub(super) sweep: super::sweep::Sweep,
     long_turns: u64,
+    /// How many chunks there were.
+    chunks: usize,
 }
 
 impl<A: Actor, T: Turns<A>> Hall<A, T>
@@ -68,10 +74,11 @@ where
             shared,
             batch: Batch::default(),
             packet: None,
-            chunk: CHUNK,
+            chunk: TIMED,
             began: Instant::now(),
             sweep,
             long_turns: 0,
+            chunks: 0,
         };
         hall.set_sweep();
         hall
@@ -83,6 +90,7 @@ where
             self.close();
             return Poll::Ready(());
         }
+        self.set_stamp(Instant::now());
         for _ in 0..YIELD_AFTER {
             if !self.floor.around.may_run() {
                 return self.poll_suspended(cx);
@@ -102,9 +110,23 @@ where
             }
             self.run_chunk();
             self.tidy();
+            if self.is_at_rest() {
+                return Poll::Pending;
+            }
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Whether nothing came while the only message there was was attended to: the task is woken for whatever comes then, and a single ask
+    /// costs one look under the lock instead of two.
+    #[inline]
+    fn is_at_rest(&self) -> bool {
+        self.shared.mailbox.is_parked()
+            && self.batch.is_empty()
+            && self.packet.is_none()
+            && self.floor.again.is_empty()
+            && self.floor.alarms.is_armed()
     }
 
     fn poll_take(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
@@ -287,21 +309,41 @@ where
         self.floor.stamp = u32::try_from(ticks).unwrap_or(u32::MAX);
     }
 
-    /// Attends to the next few messages.
+    /// Attends to the next few messages. Small chunks are timed now and then: reading the clock takes as long as a turn.
     fn run_chunk(&mut self) {
-        let began = Instant::now();
-        self.set_stamp(began);
+        self.chunks = self.chunks.wrapping_add(1);
+        let timed = self.batch.len() >= TIMED || self.packet.is_some() || self.chunks.is_multiple_of(TIMED);
+        let began = timed.then(Instant::now);
         if self.packet.is_some() {
             self.run_packet();
+        } else if self.batch.len() == 1 {
+            self.run_single();
         } else {
             self.run_messages();
         }
+        let Some(began) = began else { return };
         let took = began.elapsed();
+        self.set_stamp(began + took);
         if took > CHUNK_TIME {
             self.long_turns += u64::from(took > LONG_TURN);
             self.chunk = (self.chunk / 2).max(1);
-        } else if self.chunk < CHUNK {
-            self.chunk += 1;
+        } else {
+            self.chunk = (self.chunk * 2).min(CHUNK);
+        }
+    }
+
+    /// Attends to the one message there is.
+    fn run_single(&mut self) {
+        match self.batch.pop() {
+            None => {}
+            Some(Item::Message(stowed)) => {
+                let hash = self.floor.hash(&stowed.id);
+                let shard = self.shards.get(self.index(stowed.shard)).and_then(|shard| shard.as_ref());
+                let home = shard.and_then(|shard| shard.home.as_ref());
+                let slot = home.and_then(|home| home.table.find(hash, &stowed.id));
+                self.run_message(stowed, hash, slot);
+            }
+            Some(Item::Rare(rare)) => self.run_rare(*rare),
         }
     }
 
@@ -323,7 +365,11 @@ where
                 shards.get((stowed.shard / lanes) as usize).and_then(|shard| shard.as_ref()?.home.as_ref());
             found.1 = found.1.filter(|slot| home.is_some_and(|home| home.table.is(*slot, &stowed.id)));
         }
-        for (hash, slot) in found.into_iter().take(self.chunk) {
+        let began = Instant::now();
+        for (done, (hash, slot)) in found.into_iter().take(self.chunk).enumerate() {
+            if done % LOOK_EVERY == LOOK_EVERY - 1 && began.elapsed() > CHUNK_TIME {
+                return;
+            }
             match self.batch.pop() {
                 None => return,
                 Some(Item::Message(stowed)) => self.run_message(stowed, hash, slot),

@@ -104,6 +104,6 @@ pub(crate) struct LaneStats {
     pub(crate) shards: Vec<(u32, Epoch, usize)>,
     /// Entities that have messages waiting, those with the most first, and how many those are.
     pub(crate) busiest: Vec<(String, usize)>,
-    /// Turns so far that held up the lane for more than 10 ms.
+    /// How often turns so far held up the lane for more than 10 ms, of those that were timed.
     pub(crate) long_turns: u64,
 }

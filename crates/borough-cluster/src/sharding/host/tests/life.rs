@@ -236,7 +236,7 @@ async fn an_entity_has_children_watches_adapters_and_a_ref_to_itself() {
     node.tell("a", Word::Adapt(2)).await;
     node.tell("a", Word::Watch).await;
     let node = &node;
-    let hears = |count: usize| async move {
+    let until = |count: usize| async move {
         for _ in 0..1000 {
             let heard = node.ask("a", Word::Heard).await.unwrap();
             if heard.len() >= count {
@@ -246,7 +246,7 @@ async fn an_entity_has_children_watches_adapters_and_a_ref_to_itself() {
         }
         panic!("in vain");
     };
-    let mut heard = hears(4).await;
+    let mut heard = until(4).await;
     heard.sort_unstable();
     assert_eq!(heard, [1, 3, STARTED, TERMINATED]);
     assert_eq!(node.ask("a", Word::Child).await.unwrap(), 1);
