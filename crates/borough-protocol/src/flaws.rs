@@ -56,7 +56,7 @@ pub enum Flaw {
     RunsAtInstall,
     ReleasesBeforeCommit,
     InstallKeptAfterCallOff,
-    ForwardsIntoNewLineage,
+    DrainedBeforeMoved,
     RecordForgottenEarly,
     LeavesWhileOthersSend,
     // Regions: the sender's side.
@@ -69,6 +69,17 @@ pub enum Flaw {
     ForwardsDroppedWhenOwnedAgain,
     FrozenHostAnswersBarrier,
     StraightBarrierNotWalkedBack,
+    // Lanes and senders, as the simulator models them.
+    LateArrivalsForgotten,
+    ForwardedByTable,
+    ResumesWithTheLateFirst,
+    CarriedQueueLast,
+    CutsInATurn,
+    WaitingOvertaken,
+    ParkedPolledWithoutLease,
+    FencedAtFirstWrite,
+    LinksOfRemovedStayOpen,
+    HoldLostAtNewTerm,
 }
 
 /// Which rules this node breaks: none, unless the simulator tests itself.

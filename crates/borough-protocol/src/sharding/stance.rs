@@ -196,11 +196,13 @@ impl Stance {
         self.home.take_if(|home| home.epoch == epoch).is_some()
     }
 
-    /// Where it went at that epoch is forgotten; if it is still here, whence it came.
+    /// One thing of that epoch is forgotten: whence the shard came, if that is still remembered, else where it went.
     pub fn forget(&mut self, epoch: Epoch) {
-        self.released.retain(|record| record.epoch != epoch);
-        if let Some(home) = self.home.as_mut().filter(|home| home.epoch == epoch) {
-            home.origin = None;
+        let homes = self.home.iter_mut().map(|home| (home.epoch, &mut home.origin));
+        let records = self.released.iter_mut().map(|record| (record.epoch, &mut record.origin));
+        let mut origins = homes.chain(records).filter(|(at, _)| *at == epoch);
+        if origins.find_map(|(_, origin)| origin.take()).is_none() {
+            self.released.retain(|record| record.epoch != epoch);
         }
     }
 
@@ -412,6 +414,21 @@ mod tests {
         assert_eq!(straight(&stance, 7, ALL), Passage::Back { to: uid(2), tag: e(3) });
         stance.forget(e(4));
         assert_eq!(straight(&stance, 7, ALL), Passage::Done, "too long ago for anything to be under way");
+    }
+
+    #[test]
+    fn whence_a_shard_came_is_forgotten_before_where_it_went() {
+        let mut stance = stance();
+        assert!(stance.install(e(4), Origin { from: uid(2), epoch: e(3) }));
+        assert!(stance.run(e(4)));
+        assert!(stance.freeze(e(4)));
+        assert!(stance.release(e(4), uid(1), e(5)));
+        let straight = |stance: &Stance| stance.place_barrier(e(4), Some(version(7)), version(7), ALL);
+        assert_eq!(straight(&stance), Passage::Back { to: uid(2), tag: e(3) });
+        stance.forget(e(4));
+        assert_eq!(straight(&stance), Passage::Pass { to: uid(1), tag: e(5) });
+        stance.forget(e(4));
+        assert_eq!(straight(&stance), Passage::Broken);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Region {
     pub(super) fn depart(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if let Departure::Moving { until } = self.departure {
             self.drop_what_must_stay(until <= now, effects);
-            if self.is_empty() {
+            if self.is_empty() || self.host.flaws.has(Flaw::DrainedBeforeMoved) {
                 let me = self.host.me;
                 let silent = self.table.members().keys().copied().filter(|uid| *uid != me).collect();
                 self.departure =
@@ -77,7 +77,9 @@ impl Region {
         let table = self.table.clone();
         if let Departure::Asking { until, version, silent, again } = &mut self.departure {
             silent.retain(|uid| table.member(*uid).is_some());
-            if silent.is_empty() || *until <= now || self.host.flaws.has(Flaw::LeavesWhileOthersSend) {
+            let flaws = self.host.flaws;
+            let early = flaws.has(Flaw::LeavesWhileOthersSend) || flaws.has(Flaw::DrainedBeforeMoved);
+            if silent.is_empty() || *until <= now || early {
                 effects.push(Effect::Drained);
                 self.departure = Departure::Drained;
             } else if *again <= now {

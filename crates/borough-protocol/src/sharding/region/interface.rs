@@ -13,7 +13,7 @@ use crate::version::Version;
 pub struct Patience {
     /// A barrier, or a question of a node that leaves, is sent again after this long.
     pub again: Duration,
-    /// So long it is remembered where a shard went, and whence it came.
+    /// So long it is remembered where a shard went; half as long, whence it came.
     pub records: Duration,
     /// So long a node that leaves waits until everything has moved away; then it drops the rest.
     pub drain: Duration,
@@ -210,7 +210,7 @@ pub enum Effect {
         /// Why.
         why: Dropped,
     },
-    /// Order: forget where the shard went at that epoch; if it is still here, whence it came.
+    /// Order: forget one thing of that epoch: whence the shard came, if that is still remembered, else where it went.
     Forget {
         /// Which shard.
         shard: ShardId,

@@ -22,9 +22,10 @@ mod residence;
 mod tests;
 mod way;
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use self::departure::Departure;
 pub use self::interface::{Dropped, Effect, Event, Input, Patience, Word};
@@ -33,7 +34,7 @@ use self::way::{Scene, Way};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::machine::{Effects, Machine};
-use crate::sharding::{Entry, Epoch, Kind, KindId, ShardId, ShardReport};
+use crate::sharding::{Entry, Kind, KindId, ShardId, ShardReport};
 use crate::table::Table;
 use crate::time::Timestamp;
 use crate::version::Version;
@@ -56,8 +57,8 @@ pub struct Region {
     nonce: u64,
     wanted: BTreeSet<ShardId>,
     places: BTreeMap<ShardId, (Uid, Timestamp)>,
-    /// What ends by time, the oldest first.
-    remembered: VecDeque<(Timestamp, ShardId, Epoch)>,
+    /// What ends by time.
+    remembered: BTreeSet<(Timestamp, ShardId, Remembered)>,
     /// Barriers of others that could not be passed on, and the hop whose removal this table does not show yet.
     broken: BTreeMap<(Uid, u64), Uid>,
     departure: Departure,
@@ -88,7 +89,7 @@ impl Region {
             nonce: 0,
             wanted: BTreeSet::new(),
             places: BTreeMap::new(),
-            remembered: VecDeque::new(),
+            remembered: BTreeSet::new(),
             broken: BTreeMap::new(),
             departure: Departure::Staying,
             leaving: BTreeMap::new(),
@@ -99,6 +100,11 @@ impl Region {
     /// The table it follows.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
+    }
+
+    /// Whether the type of that id is started here.
+    pub fn knows(&self, kind: KindId) -> bool {
+        self.kinds.values().any(|started| self.id_of(started) == Some(kind))
     }
 
     /// How many ways are closed and hold what is sent, for whatever reason.
@@ -197,8 +203,15 @@ impl Region {
 
     fn remember(&mut self, now: Timestamp, shard: ShardId, remembered: Vec<Remembered>) {
         let early = self.host.flaws.has(Flaw::RecordForgottenEarly);
-        let until = if early { now } else { now + self.patience.records };
-        self.remembered.extend(remembered.into_iter().map(|Remembered(epoch)| (until, shard, epoch)));
+        for what in remembered {
+            let lasts = match what {
+                // Less long than the record of the one it came from: a barrier that goes back there must find it.
+                Remembered::Whence(_) => self.patience.records / 2,
+                Remembered::Whither(_) if early => Duration::ZERO,
+                Remembered::Whither(_) => self.patience.records,
+            };
+            self.remembered.insert((now + lasts, shard, what));
+        }
     }
 
     fn follow_as_sender(
@@ -340,12 +353,12 @@ impl Region {
 
     /// What ends by time, and what is said again.
     fn pass_time(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
-        while let Some((until, shard, epoch)) = self.remembered.front().copied()
+        while let Some((until, shard, what)) = self.remembered.first().copied()
             && until <= now
         {
-            self.remembered.pop_front();
+            self.remembered.pop_first();
             if let Some(residence) = self.residences.get_mut(&shard) {
-                residence.forget(epoch, effects);
+                residence.forget(what, effects);
             }
         }
         self.places.retain(|_, (_, until)| *until > now);
@@ -491,7 +504,7 @@ impl Machine for Region {
 
     fn next_deadline(&self) -> Timestamp {
         let barriers = self.awaiting.values().filter_map(|shard| self.ways.get(shard)).map(Way::again);
-        let record = self.remembered.front().map(|(until, ..)| *until);
+        let record = self.remembered.first().map(|(until, ..)| *until);
         let places = self.places.values().map(|(_, until)| *until);
         barriers.chain(record).chain(places).fold(self.departure.next_deadline(), Timestamp::min)
     }

@@ -33,6 +33,8 @@ pub(super) struct Residence {
     newest: Epoch,
     /// The epochs at which it went from here, and to whom, of which records are kept.
     records: Vec<(Epoch, Uid)>,
+    /// The epochs at which it came here from another, as long as it is remembered from whom.
+    origins: Vec<Epoch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +46,13 @@ enum Home {
 }
 
 /// Something of a shard that ends by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Remembered(pub(super) Epoch);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Remembered {
+    /// From whom it came at that epoch.
+    Whence(Epoch),
+    /// To whom it went at that epoch.
+    Whither(Epoch),
+}
 
 /// What a residence needs to know of the node around it.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +71,7 @@ impl Residence {
             impossible: None,
             newest: Epoch::ZERO,
             records: Vec::new(),
+            origins: Vec::new(),
         }
     }
 
@@ -133,7 +141,7 @@ impl Residence {
                 }
                 (None, None) | (Some(_), Some(_)) => {}
             }
-        } else if entry.lineage > epoch && !host.flaws.has(Flaw::ForwardsIntoNewLineage) {
+        } else if entry.lineage > epoch {
             self.drop_home(Dropped::BeganAnew, effects);
         } else if entry.epoch > epoch {
             // Froze may still be on its way here from the lane: but what another owns now was sent to it.
@@ -142,7 +150,7 @@ impl Residence {
                     effects.push(Effect::Release { shard, epoch, to, next });
                     self.home = Home::Empty;
                     self.records.push((epoch, to));
-                    remembered.push(Remembered(epoch));
+                    remembered.push(Remembered::Whither(epoch));
                 }
                 None => self.drop_home(Dropped::Overtaken, effects),
             }
@@ -185,7 +193,8 @@ impl Residence {
         let moved = self.installed == Some(epoch) || revived;
         if moved {
             effects.push(Effect::Run { shard, epoch });
-            remembered.push(Remembered(epoch));
+            self.origins.push(epoch);
+            remembered.push(Remembered::Whence(epoch));
         } else if lineage == epoch {
             effects.push(Effect::Start { shard, epoch });
         } else {
@@ -219,7 +228,7 @@ impl Residence {
                 effects.push(Effect::Release { shard: self.shard, epoch, to, next });
                 self.home = Home::Empty;
                 self.records.push((epoch, to));
-                remembered.push(Remembered(epoch));
+                remembered.push(Remembered::Whither(epoch));
             }
         }
     }
@@ -275,29 +284,38 @@ impl Residence {
                 effects.push(Effect::Drop { shard, epoch, why });
                 effects.push(Effect::Publish(Event::Dropped { shard, epoch, why }));
                 self.home = Home::Empty;
+                self.origins.retain(|origin| *origin != epoch);
             }
         }
     }
 
-    /// The time of what is remembered of that epoch is over.
-    pub(super) fn forget(&mut self, epoch: Epoch, effects: &mut Effects<Effect>) {
-        let here = match self.home {
-            Home::Empty => false,
-            Home::Running { epoch: at }
-            | Home::Freezing { epoch: at, .. }
-            | Home::Frozen { epoch: at, .. } => at == epoch,
-        };
-        if here || self.records.iter().any(|(record, _)| *record == epoch) {
-            self.records.retain(|(record, _)| *record != epoch);
-            effects.push(Effect::Forget { shard: self.shard, epoch });
+    /// The time of that is over.
+    pub(super) fn forget(&mut self, what: Remembered, effects: &mut Effects<Effect>) {
+        match what {
+            Remembered::Whence(epoch) => self.forget_origin(epoch, effects),
+            Remembered::Whither(epoch) => self.forget_records(|(at, _)| *at == epoch, effects),
         }
     }
 
     /// Whoever is no member takes nothing any more: records that lead there end.
     pub(super) fn forget_lost(&mut self, is_member: impl Fn(Uid) -> bool, effects: &mut Effects<Effect>) {
-        let shard = self.shard;
-        for (epoch, _) in self.records.extract_if(.., |(_, to)| !is_member(*to)) {
-            effects.push(Effect::Forget { shard, epoch });
+        self.forget_records(|(_, to)| !is_member(*to), effects);
+    }
+
+    fn forget_origin(&mut self, epoch: Epoch, effects: &mut Effects<Effect>) {
+        if self.origins.contains(&epoch) {
+            self.origins.retain(|origin| *origin != epoch);
+            effects.push(Effect::Forget { shard: self.shard, epoch });
+        }
+    }
+
+    fn forget_records(&mut self, which: impl Fn(&(Epoch, Uid)) -> bool, effects: &mut Effects<Effect>) {
+        let over: Vec<Epoch> =
+            self.records.extract_if(.., |record| which(record)).map(|(epoch, _)| epoch).collect();
+        for epoch in over {
+            // A lane forgets one thing at a time, whence the shard came first.
+            self.forget_origin(epoch, effects);
+            effects.push(Effect::Forget { shard: self.shard, epoch });
         }
     }
 

@@ -9,7 +9,7 @@ use alloc::vec;
 use super::*;
 use crate::incarnation::{Address, Facts, Incarnation, NodeId};
 use crate::log;
-use crate::sharding::{Allocation, Hashing, Step};
+use crate::sharding::{Allocation, Epoch, Hashing, Step};
 use crate::table::{Admission, Change, Cluster, Removal};
 
 const SHARD: ShardId = ShardId { kind: KindId(0), number: 7 };

@@ -49,6 +49,30 @@ fn a_record_ends_by_time_or_with_the_one_it_leads_to() {
 }
 
 #[test]
+fn whence_a_shard_came_is_forgotten_before_where_it_went() {
+    let forget = Effect::Forget { shard: SHARD, epoch: e(2) };
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(2), e(1)));
+    rig.step_and_see(Step::Move(uid(1), e(2)));
+    rig.installed(e(2));
+    rig.step_and_see(Step::Settle(e(2)));
+    rig.closed(false);
+    rig.step_and_see(Step::Move(uid(3), e(3)));
+    rig.froze(e(3));
+    rig.step_and_see(Step::Settle(e(3)));
+    rig.closed(false);
+    assert_eq!(rig.wait(), (15_000, vec![forget.clone()]));
+    assert_eq!(rig.region.records(), 1);
+    rig.remove(3);
+    assert_eq!(rig.see(), vec![close(), forget]);
+    assert_eq!(
+        rig.region.next_deadline().since(rig.now),
+        Duration::from_secs(15),
+        "nothing is left of it then"
+    );
+}
+
+#[test]
 fn a_move_that_is_called_off_resumes() {
     let mut rig = Rig::new();
     frozen(&mut rig);
