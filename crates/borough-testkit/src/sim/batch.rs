@@ -39,6 +39,8 @@ pub struct Summary {
     pub turned_wild: u64,
     /// How often each rare situation came up.
     pub met: Met,
+    /// How many messages to entities were sent, handled, refused and lost.
+    pub tally: [usize; 4],
     /// How long each healing took, shortest first.
     pub healed_after: Vec<Nanos>,
     /// What failed, by seed.
@@ -86,6 +88,9 @@ impl Summary {
         self.trace_hash = self.trace_hash.wrapping_add(outcome.trace_hash);
         self.turned_wild += u64::from(outcome.turned_wild);
         self.met.add(&outcome.met);
+        for (sum, count) in self.tally.iter_mut().zip(outcome.tally) {
+            *sum += count;
+        }
         match outcome.violation {
             Some(violation) => self.failures.push((seed, violation)),
             None => self.healed_after.push(outcome.healed_after),

@@ -28,6 +28,7 @@ pub fn guarded(plan: &Plan, lines: Option<Lines>) -> Outcome {
         turned_wild: false,
         healed_after: 0,
         met: Met::default(),
+        tally: [0; 4],
     })
 }
 

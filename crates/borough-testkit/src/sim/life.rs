@@ -12,6 +12,7 @@ use borough_protocol::version::Version;
 use super::clock::Clock;
 use super::invariants::Watch;
 use super::moment::{Moment, Nanos};
+use super::sharding::Site;
 
 /// A node that runs, or stands still.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(super) struct Life {
     pub(super) is_leaving: bool,
     /// Nothing lives here any more, or ever will again in this life: it runs no turns.
     pub(super) is_drained: bool,
+    /// Its part in sharding, if the run has any and it is in a cluster.
+    pub(super) site: Option<Box<Site>>,
     voters: Option<Version>,
     /// The wake that is planned; an earlier one that was replaced finds another number here.
     wake: Option<Moment>,
@@ -65,6 +68,7 @@ impl Life {
             turn: None,
             is_leaving: false,
             is_drained: false,
+            site: None,
             voters: None,
             wake: None,
             wakes: 0,

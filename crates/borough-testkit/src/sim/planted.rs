@@ -3,7 +3,7 @@
 use borough_protocol::flaws::{Flaw, Flaws};
 
 use super::guard::guarded;
-use super::plan::{Plan, Wish};
+use super::plan::{Mode, Plan, Wish};
 use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
@@ -37,6 +37,51 @@ pub const FLAWS: [Flaw; 26] = [
     Flaw::EraRestartsAtOne,
     Flaw::TwoPromises,
 ];
+
+/// Those that runs with shards can show: of regions and lanes, then of the coordinator.
+pub const SHARDING_FLAWS: [Flaw; 31] = [
+    Flaw::RunsAtInstall,
+    Flaw::ReleasesBeforeCommit,
+    Flaw::InstallKeptAfterCallOff,
+    Flaw::DrainedBeforeMoved,
+    Flaw::RecordForgottenEarly,
+    Flaw::LeavesWhileOthersSend,
+    Flaw::NoBarrier,
+    Flaw::ClosedNotAwaited,
+    Flaw::StraightBarrierWithoutVersion,
+    Flaw::AnyTagTaken,
+    Flaw::SecondTransferOverwrites,
+    Flaw::ForwardsDroppedWhenOwnedAgain,
+    Flaw::FrozenHostAnswersBarrier,
+    Flaw::StraightBarrierNotWalkedBack,
+    Flaw::LateArrivalsForgotten,
+    Flaw::ForwardedByTable,
+    Flaw::ResumesWithTheLateFirst,
+    Flaw::CarriedQueueLast,
+    Flaw::CutsInATurn,
+    Flaw::WaitingOvertaken,
+    Flaw::ParkedPolledWithoutLease,
+    Flaw::FencedAtFirstWrite,
+    Flaw::LinksOfRemovedStayOpen,
+    Flaw::HoldLostAtNewTerm,
+    Flaw::RebalanceToLeavingNode,
+    Flaw::AllocatesBeforeFreed,
+    Flaw::SettlesWithoutInstalled,
+    Flaw::CallOffReusesEpoch,
+    Flaw::ForgetsReportsOfOthers,
+    Flaw::FlapsBetweenNodes,
+    Flaw::OwnerWithoutHosting,
+];
+
+/// The mode in which a flaw shows: what only loses messages shows where nothing may be lost.
+pub fn mode_for(flaw: Flaw) -> Option<Mode> {
+    match flaw {
+        Flaw::LeavesWhileOthersSend | Flaw::DrainedBeforeMoved | Flaw::ForwardsDroppedWhenOwnedAgain => {
+            Some(Mode::Calm)
+        }
+        _ => None,
+    }
+}
 
 /// The first of so many seeds whose run breaks a rule because of the flaws wished for, and the rule.
 pub fn find(from: u64, seeds: u64, wish: &Wish) -> Option<(u64, Violation)> {

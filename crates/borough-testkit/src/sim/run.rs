@@ -25,6 +25,8 @@ pub struct Outcome {
     pub healed_after: Nanos,
     /// The rare situations that came up.
     pub met: Met,
+    /// How many messages to entities were sent, handled, refused and lost.
+    pub tally: [usize; 4],
 }
 
 /// Runs a plan. A machine that panics takes the caller with it: [`guarded`](super::guard::guarded) is for those who mind.
@@ -39,6 +41,7 @@ pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
         turned_wild: world.is_wild() && plan.mode != Mode::Wild,
         healed_after,
         met: world.met().clone(),
+        tally: world.tally(),
     }
 }
 
@@ -50,7 +53,7 @@ fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(
         world.run(world.now().after(GLANCE))?;
         let Some((rule, missing)) = world.unfinished() else {
             *healed_after = world.now().since(healing);
-            return Ok(());
+            return world.close_books();
         };
         let bound = if world.is_wild() { plan.heal_wild } else { plan.heal };
         if world.now().since(healing) >= bound {

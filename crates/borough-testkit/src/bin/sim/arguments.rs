@@ -9,6 +9,7 @@ usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; defaul
        cargo xtask sim --nodes N [--nodes M ...] [--seed S]   large clusters, from 10 nodes on: what they cost
        cargo xtask sim --shells [--seeds N] [--from M]        whole nodes with actors; default 200 seeds from 0
        cargo xtask sim --shells --seed N [--trace]            one seed of them
+  --scenario cluster|sharding     members and leases alone (default), or also shards, entities and senders
   --plot FILE                     draws large clusters
   --check                         fails if a large cluster misses a goal
   --mode calm|safe|wild|closing   all runs in this mode
@@ -73,6 +74,7 @@ impl Arguments {
                 "--seed" => arguments.task = Task::Replay(number(&value()?)?),
                 "--planted" => arguments.task = Task::Planted,
                 "--shells" => are_shells = true,
+                "--scenario" => arguments.wish.sharding = is_sharding(&value()?)?,
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
                 "--plot" => arguments.plot = Some(value()?),
@@ -124,6 +126,14 @@ fn size(text: &str) -> Result<usize, String> {
 
 fn list(text: &str) -> Result<Vec<usize>, String> {
     text.split(',').filter(|part| !part.is_empty()).map(size).collect()
+}
+
+fn is_sharding(text: &str) -> Result<bool, String> {
+    match text {
+        "cluster" => Ok(false),
+        "sharding" => Ok(true),
+        _ => Err(format!("{text} is no scenario")),
+    }
 }
 
 fn mode(text: &str) -> Result<Mode, String> {

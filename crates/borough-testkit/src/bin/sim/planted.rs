@@ -2,7 +2,7 @@
 
 use borough_protocol::flaws::Flaws;
 use borough_testkit::sim::plan::Wish;
-use borough_testkit::sim::planted::{FLAWS, find};
+use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, find, mode_for};
 
 use crate::UNPROVED;
 use crate::arguments::Arguments;
@@ -13,8 +13,10 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
     let seeds = arguments.seeds.unwrap_or(SEEDS);
     let mut missed = Vec::new();
     println!("{:<36} {:>6}  found by", "planted", "seed");
-    for flaw in FLAWS {
-        let wish = Wish { flaws: Flaws::only(flaw), ..arguments.wish.clone() };
+    let flaws = if arguments.wish.sharding { &SHARDING_FLAWS[..] } else { &FLAWS[..] };
+    for flaw in flaws.iter().copied() {
+        let mode = arguments.wish.mode.or(mode_for(flaw));
+        let wish = Wish { flaws: Flaws::only(flaw), mode, ..arguments.wish.clone() };
         let name = format!("{flaw:?}");
         if let Some((seed, violation)) = find(arguments.from, seeds, &wish) {
             println!("{name:<36} {seed:>6}  {violation}");

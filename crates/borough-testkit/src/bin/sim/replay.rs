@@ -14,6 +14,10 @@ pub(crate) fn run(seed: u64, arguments: &Arguments) -> u8 {
         guarded(&plan, None)
     };
     println!("{} inputs, trace {:016x}", outcome.handled, outcome.trace_hash);
+    let [sent, handled, refused, lost] = outcome.tally;
+    if sent > 0 {
+        println!("{sent} messages to entities: {handled} handled, {refused} refused, {lost} lost");
+    }
     let Some(violation) = outcome.violation else {
         println!("every rule held; healed after {} ms", outcome.healed_after / 1_000_000);
         return 0;
@@ -54,6 +58,9 @@ fn describe(plan: &Plan) {
 
 fn command(whole: &Plan, least: &Plan, wish: &Wish) -> String {
     let mut words = vec![format!("cargo xtask sim --seed {}", least.seed)];
+    if wish.sharding {
+        words.push("--scenario sharding".to_owned());
+    }
     if let Some(mode) = wish.mode {
         words.push(format!("--mode {mode:?}").to_lowercase());
     }

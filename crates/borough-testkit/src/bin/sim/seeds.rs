@@ -40,7 +40,11 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(batch: &Batch, summary: &Summary, seconds: f64) {
-    let Summary { seeds, handled, trace_hash, turned_wild, met, healed_after, failures } = summary;
+    let Summary { seeds, handled, trace_hash, turned_wild, met, tally, healed_after, failures } = summary;
+    let [sent, delivered, refused, lost] = tally;
+    if *sent > 0 {
+        println!("{sent} messages to entities: {delivered} handled, {refused} refused, {lost} lost");
+    }
     println!("situations that came up:\n{met}");
     let at = |part: usize| {
         healed_after.get(healed_after.len() * part / 100).map_or(0, |nanos| nanos / MILLISECOND)

@@ -7,6 +7,7 @@ use super::{Mode, Plan, Wish, nanos, settings};
 use crate::sim::fault::{Fault, Target};
 use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
 use crate::sim::network::Weather;
+use crate::sim::sharding::Load;
 use crate::sim::strike::{Cue, Strike};
 
 const FAULTY: Nanos = 60 * SECOND;
@@ -44,6 +45,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         heal: HEAL,
         heal_wild: HEAL_WILD,
         strikes,
+        sharding: wish.sharding.then(|| Load::draw(seed, mode, slots)),
     }
 }
 

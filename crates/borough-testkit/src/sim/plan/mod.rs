@@ -10,6 +10,7 @@ use borough_protocol::settings::Checked;
 
 use super::moment::{Moment, Nanos};
 use super::network::Weather;
+use super::sharding::Load;
 use super::strike::Strike;
 
 /// How much a run may do to its cluster, and what is asked of the cluster for it.
@@ -36,6 +37,8 @@ pub struct Wish {
     pub mode: Option<Mode>,
     /// Rules that all nodes break on purpose.
     pub flaws: Flaws,
+    /// Whether there are shards, and senders to them.
+    pub sharding: bool,
 }
 
 /// A whole run, written out.
@@ -65,6 +68,8 @@ pub struct Plan {
     pub heal_wild: Nanos,
     /// What happens, in the order of time.
     pub strikes: Vec<Strike>,
+    /// What is asked of its shards; none: there are none.
+    pub sharding: Option<Load>,
 }
 
 impl Plan {

@@ -39,7 +39,7 @@ impl World {
         let Strike { number, fault, .. } = self.strikes[place].clone();
         self.trace.line(now, || format!("fault {number}: {fault}"));
         match fault {
-            Fault::Crash { whom, back_after } => self.crash(whom, back_after),
+            Fault::Crash { whom, back_after } => return self.crash(whom, back_after),
             Fault::Pause { whom, lasts } => self.pause(whom, lasts),
             Fault::Partition { side, lasts } => self.partition(&side, lasts),
             Fault::Apart { one, other, lasts } => self.cut_pair((one, other), true, lasts),
@@ -109,15 +109,17 @@ impl World {
         }
     }
 
-    fn crash(&mut self, whom: Target, back_after: Option<Nanos>) {
-        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+    pub(super) fn crash(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return Ok(()) };
         self.note_crash(slot);
         self.expect_removal(slot, Nanos::MAX);
-        let Some(life) = self.slots[slot].life.take() else { return };
+        self.close_site(slot)?;
+        let Some(life) = self.slots[slot].life.take() else { return Ok(()) };
         if let Some(delay) = back_after {
             let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());
             self.queue.plan(self.now.after(delay), Happening::Start { slot, uid });
         }
+        Ok(())
     }
 
     fn note_crash(&mut self, slot: SlotIndex) {
@@ -227,7 +229,7 @@ impl World {
         self.command(slot, Command::Leave)
     }
 
-    fn down(&mut self, by: Target, whom: Target) -> Result<(), Violation> {
+    pub(super) fn down(&mut self, by: Target, whom: Target) -> Result<(), Violation> {
         let Some((by, slot)) = self.whom(by).zip(self.whom(whom)) else { return Ok(()) };
         let Some(uid) = self.uid_of(whom).filter(|_| self.bears_loss_of(slot)) else { return Ok(()) };
         self.command(by, Command::Down(uid))

@@ -44,8 +44,9 @@ impl World {
         self.settle(slot)
     }
 
-    pub(super) fn end(&mut self, slot: SlotIndex, end: &End) {
+    pub(super) fn end(&mut self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
         self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
+        self.close_site(slot)?;
         self.slots[slot].life = None;
         self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
         let back_after = match end {
@@ -71,6 +72,7 @@ impl World {
         if let Some(delay) = back_after {
             self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
         }
+        Ok(())
     }
 
     pub(super) fn wake(&mut self, slot: SlotIndex, number: u32, life: usize) -> Result<(), Violation> {

@@ -14,6 +14,7 @@ mod failover;
 mod faults;
 mod lives;
 mod settled;
+mod sharding;
 mod troubles;
 mod work;
 
@@ -30,6 +31,7 @@ use borough_protocol::table::{Cluster, Removal};
 
 use self::failover::Overdue;
 use self::faults::Lift;
+use self::sharding::{Act, Sharding};
 use super::cuts::SlotIndex;
 use super::invariants::{Before, Rules};
 use super::message_kind::kind;
@@ -58,6 +60,7 @@ pub(super) struct World {
     queue: Queue<Happening>,
     network: Network,
     rules: Rules,
+    sharding: Option<Sharding>,
     trace: Trace,
     met: Met,
     /// Chance for starts, turns and everything else that is not the network's.
@@ -88,6 +91,8 @@ enum Happening {
     Sprung { place: usize, victim: Option<Uid> },
     Lift(Lift),
     Overdue(Overdue),
+    Act { slot: SlotIndex, life: usize, act: Act },
+    Pump { from: Uid, to: Uid },
 }
 
 impl World {
@@ -106,6 +111,7 @@ impl World {
             queue: Queue::default(),
             network: Network::new(plan.slots, plan.weather, random.fork()),
             rules: Rules::new(plan),
+            sharding: Sharding::new(plan),
             trace: Trace::new(plan.seed, lines),
             met: Met::default(),
             random,
@@ -180,6 +186,8 @@ impl World {
             Happening::Fault { place } => self.strike_or_wait(place),
             Happening::Sprung { place, victim } => self.strike(place, victim),
             Happening::Overdue(overdue) => self.overdue(overdue),
+            Happening::Act { slot, life, act } => self.act(slot, life, act),
+            Happening::Pump { from, to } => self.pump(from, to),
             Happening::Lift(lift) => {
                 self.lift(&lift);
                 Ok(())
@@ -239,6 +247,7 @@ impl World {
         let outcome = effects.drain().try_for_each(|effect| self.perform(slot, effect));
         self.effects = effects;
         outcome?;
+        self.look_at_site(slot)?;
         if !self.waiting.is_empty() {
             self.spring(slot);
         }
@@ -265,7 +274,7 @@ impl World {
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.
             Effect::Close(_) => {}
             Effect::Publish(event) => self.publish(slot, &event)?,
-            Effect::End(end) => self.end(slot, &end),
+            Effect::End(end) => self.end(slot, &end)?,
         }
         Ok(())
     }
@@ -296,6 +305,7 @@ impl World {
         self.trace.line(self.now, || format!("n{slot} {uid} says {event:?}"));
         life.watch.hear(event, &mut self.met);
         match event {
+            Event::Drain if self.sharding.is_some() => self.plan_drain(slot),
             Event::Drain => self.plan_drained(slot),
             Event::Closing => life.is_drained = true,
             Event::Admitted(_) if self.slots[slot].gave_up => {
@@ -304,6 +314,9 @@ impl World {
             }
             Event::Removed(whom, Removal::CutOff) => self.is_cut_off(*whom)?,
             _ => {}
+        }
+        if let Event::Removed(removed, _) = event {
+            self.close_streams(slot, *removed)?;
         }
         self.rules.hear(self.now, (uid, event), &self.slots, &mut self.met)
     }

@@ -17,7 +17,7 @@ impl World {
         if let Some(slot) = self.slots.first_deserted() {
             return Some(format!("nobody runs in slot {slot}"));
         }
-        invariants::unsettled(self.now, &self.lives(), &self.settings)
+        invariants::unsettled(self.now, &self.lives(), &self.settings).or_else(|| self.unsettled_shards())
     }
 
     fn lives(&self) -> Vec<&Life> {

@@ -1,0 +1,62 @@
+//! A store that all nodes reach: it takes what the newest that fenced it writes, and nothing of anybody before.
+
+use std::collections::BTreeMap;
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Epoch;
+
+use super::message::Key;
+use crate::sim::violation::Violation;
+
+/// What is stored of all shards.
+#[derive(Debug, Default)]
+pub(in crate::sim) struct Store {
+    shards: BTreeMap<Key, Stored>,
+}
+
+#[derive(Debug, Default)]
+struct Stored {
+    fence: Option<(Epoch, Uid)>,
+    /// The newest that has read what is stored.
+    read_by: Epoch,
+    counts: BTreeMap<u8, u32>,
+}
+
+impl Store {
+    /// From now on only that owner writes, unless a newer one was here before. Whether it may.
+    pub(in crate::sim) fn fence(&mut self, key: Key, epoch: Epoch, owner: Uid) -> bool {
+        let stored = self.shards.entry(key).or_default();
+        let may = stored.fence.is_none_or(|(at, by)| epoch > at || (epoch, owner) == (at, by));
+        if may {
+            stored.fence = Some((epoch, owner));
+        }
+        may
+    }
+
+    /// What is stored, for the owner since that epoch.
+    pub(in crate::sim) fn read(&mut self, key: Key, epoch: Epoch) -> BTreeMap<u8, u32> {
+        let stored = self.shards.entry(key).or_default();
+        stored.read_by = stored.read_by.max(epoch);
+        stored.counts.clone()
+    }
+
+    /// An entity counted once more. Whether it was written.
+    pub(in crate::sim) fn write(
+        &mut self,
+        key: Key,
+        (epoch, owner): (Epoch, Uid),
+        (entity, count): (u8, u32),
+    ) -> Result<bool, Violation> {
+        let stored = self.shards.entry(key).or_default();
+        if stored.fence.is_some_and(|fence| fence != (epoch, owner)) {
+            return Ok(false);
+        }
+        if epoch < stored.read_by {
+            let text =
+                format!("{:?}: {owner:?} wrote at {epoch} after it was read at {}", key.1, stored.read_by);
+            return Err(Violation::Safety("fence", text));
+        }
+        stored.counts.insert(entity, count);
+        Ok(true)
+    }
+}
