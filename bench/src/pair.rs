@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-const START_LIMIT: Duration = Duration::from_secs(20);
+const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the job once between two fresh processes of a program; the client's answer, or why there is none.
 pub(crate) fn run(program: impl Fn() -> Command, job: [&str; 2]) -> Result<String, String> {
