@@ -1,8 +1,8 @@
 //! Cluster-sharded actors for Rust: millions of stateful entities, each one actor with an id.
 //!
 //! This crate is the one name to depend on. What exists today: local actors with bounded mailboxes, supervision, asks, timers, watch,
-//! stash, an event stream and coordinated shutdown ([`System`]); and nodes that form a cluster, know who is in it, and whose actors talk to
-//! each other by the same refs ([`Node`]). Sharding is built on both next.
+//! stash, an event stream and coordinated shutdown ([`System`]); nodes that form a cluster, know who is in it, and whose actors talk to
+//! each other by the same refs ([`Node`]); and entities, spread over the nodes, each in one place, found by id from anywhere ([`Region`]).
 //!
 //! ```
 #![doc = include_str!("../examples/account.rs")]
@@ -19,6 +19,10 @@
 //! | messages that reached nobody | [`DeadLetters`] |
 //! | ending a program in order | [`SystemHandle::shutdown`] |
 //! | being a node of a cluster | [`Node`], [`NodeBuilder`] |
+//! | entities: hosting them, and what they can be set to | [`Node::shard`], [`ShardBuilder`] |
+//! | speaking to entities | [`Region`], [`EntityRef`], [`EntityMessage`], [`Node::shard_proxy`] |
+//! | where entities live, and why | [`Node::sharding_stats`], [`Node::explain`], [`Node::shard_events`] |
+//! | stores and other effects of entities | [`Fence`](cluster::Fence), [`Context::epoch`] |
 //! | who is there | [`Topology`], [`TopologySnapshot`] |
 //! | actors on other nodes | [`Node::expose`], [`Node::lookup`], [`Node::broadcast`] |
 //! | finding the others | [`Discovery`](cluster::Discovery) |

@@ -24,6 +24,13 @@ fn account_prints_the_balance() {
 }
 
 #[test]
+fn a_bank_of_two_branches_keeps_the_balance_when_the_one_that_has_it_closes() {
+    let printed = output("bank");
+    let expected = "100 paid in at north: 100\n50 paid in at south: 150\nthe branch that kept the account is closed\nAlice's balance: 150\n";
+    assert_eq!(printed, expected);
+}
+
+#[test]
 fn traffic_light_changes_its_behaviour() {
     assert_eq!(output("traffic_light"), "red green red green red green blinking blinking\n");
 }
@@ -34,19 +41,35 @@ fn a_cluster_of_three_processes_talks_loses_one_and_leaves_in_order() {
     let mut lines = printed.lines();
     let mut says = |name: &str, words: &[&str]| {
         let found = lines.find(|line| line.contains(name) && words.iter().all(|word| line.contains(word)));
-        assert!(found.is_some(), "{name} does not say {words:?}, or not in this order:\n{printed}");
+        found.unwrap_or_else(|| panic!("{name} does not say {words:?}, or not in this order:\n{printed}"))
     };
     says("uptown", &["told", "/office three letters; it has 3"]);
     says("uptown", &["asked", "which had", "answer: it has 0"]);
     says("uptown", &["asked all:", "has"]);
     says("uptown", &["asked all:", "has"]);
     says("uptown", &["asked all:", "has"]);
+    says("uptown", &["1000 sensors, 1000 readings"]);
+    let mut hosted = 0;
+    for _ in 0..3 {
+        hosted += number(says("uptown", &["hosts", "sensors"]), "hosts ");
+    }
+    assert_eq!(hosted, 1000, "{printed}");
     says("uptown", &["the cluster can lose 1 of its 3 voters"]);
     says("", &["kill -9 downtown"]);
     says("uptown", &["/office is gone: Some(NodeLost)"]);
     says("uptown", &["told it a letter: the actor's node is lost"]);
-    says("midtown", &["left, up:"]);
-    says("uptown", &["left, up:"]);
+    let anew = number(says("uptown", &["all 1000 sensors answer again", "began anew"]), "again, ");
+    assert!((1..1000).contains(&anew), "{printed}");
+    says("uptown", &["ready for midtown to leave", &format!("{} readings", 2000 - anew)]);
+    // Midtown and uptown each say their part, in either order.
+    assert!(printed.contains(&format!("midtown has left: {} readings, as before", 2000 - anew)), "{printed}");
+    assert_eq!(printed.matches("left, up:").count(), 2, "{printed}");
+}
+
+/// The number behind those words.
+fn number(line: &str, words: &str) -> u64 {
+    let rest = line.split_once(words).unwrap().1;
+    rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 #[cfg(unix)]
