@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use borough::AskError;
+use borough::cluster::KindStats;
 use borough::prelude::*;
 use tokio::io::AsyncReadExt;
 
@@ -140,7 +141,7 @@ async fn measure(node: &Node, sensors: &Region<Reading>) -> Result<(), borough::
     }
     println!("{} sensors, {} readings", SENSORS, count(sensors).await?.iter().sum::<u64>());
     for (name, stats) in node.sharding_stats().await {
-        println!("{name} hosts {} sensors", stats?.kinds.iter().map(|kind| kind.entities()).sum::<usize>());
+        println!("{name} hosts {} sensors", stats?.kinds.iter().map(KindStats::entities).sum::<usize>());
     }
     Ok(())
 }
