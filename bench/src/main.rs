@@ -7,6 +7,7 @@
 
 mod borough;
 mod borough_remote;
+mod borough_sharded;
 mod busy;
 #[allow(
     clippy::cast_precision_loss,
@@ -123,7 +124,9 @@ fn main() -> ExitCode {
         Command::Remote(options) => harness::run(&suite::REMOTE, &options),
         Command::Sharding(options) => harness::run(&suite::SHARDING, &options),
         Command::Run { program, job } => run(&program, driver::Job::from_args(job.into_iter())),
-        // Ours comes with the first node that hosts entities.
+        Command::PlaySharded { program, role } if program == programs::BOROUGH => {
+            borough_sharded::play(remote::Role::from_args(role.into_iter()))
+        }
         Command::PlaySharded { .. } => driver::refuse("no such program"),
         Command::Play { program, role } => play(&program, remote::Role::from_args(role.into_iter())),
     }
@@ -131,7 +134,10 @@ fn main() -> ExitCode {
 
 fn run(program: &str, job: Option<driver::Job>) -> ExitCode {
     if program == programs::BOROUGH {
-        return borough::run(job);
+        let is_sharded = job
+            .as_ref()
+            .is_some_and(|job| job.workload.starts_with("sharded_") || job.workload == "activation");
+        return if is_sharded { borough_sharded::run(job) } else { borough::run(job) };
     }
     raw::run(program, job).unwrap_or_else(|| driver::refuse("no such program"))
 }

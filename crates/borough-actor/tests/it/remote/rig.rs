@@ -287,6 +287,10 @@ impl Home for Here {
         1
     }
 
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
     fn carrier_to(self: Arc<Self>, _: u64, _: &str) -> Arc<dyn Carrier> {
         unreachable!("there is no third node")
     }
