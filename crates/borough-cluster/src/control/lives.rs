@@ -86,6 +86,7 @@ impl Lives {
             self.publisher.end(standing);
             self.guests.send_away();
             if !comes_back {
+                self.sharding.end();
                 return self.hub.end();
             }
             self.hub.end_life();

@@ -241,11 +241,12 @@ impl Hub {
         }
         let ending = self.ending.clone();
         ending.fetch_add(1, Ordering::AcqRel);
+        let ended = Ended(ending);
         drop(self.runtime.spawn(async move {
             for session in sessions {
                 session.clear();
             }
-            ending.fetch_sub(1, Ordering::AcqRel);
+            drop(ended);
         }));
     }
 
@@ -333,6 +334,15 @@ impl Hub {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sessions that were ended are cleared, or their user's code panicked meanwhile.
+struct Ended(Arc<AtomicUsize>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -152,7 +152,13 @@ impl Desk {
     fn begin_life(&mut self, uid: Uid, table: &Arc<Table>) {
         self.life = Some(Life {
             uid,
-            region: Region::new(uid, table.clone(), Patience::default(), Flaws::default()),
+            // It begins with nothing, so that the table it is shown next is news to it: ways that were closed with the last life open again.
+            region: Region::new(
+                uid,
+                Arc::new(Table::new(table.cluster())),
+                Patience::default(),
+                Flaws::default(),
+            ),
             kinds: BTreeMap::new(),
             closing: Vec::new(),
             drains: false,

@@ -27,6 +27,11 @@ impl Forwards {
         Self { runtime, most, waiting: Arc::default(), queues: Mutex::default() }
     }
 
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) == 0
+    }
+
     /// Whether one more message may wait.
     pub(super) fn has_room(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) < self.most

@@ -332,6 +332,11 @@ impl<M: Message> KindCore<M> {
         }
     }
 
+    /// Whether that entity lives here, as far as is known.
+    pub(super) fn is_here(&self, id: &EntityId) -> bool {
+        matches!(self.board.read()[self.shard_of(id) as usize], Way::Here { .. })
+    }
+
     /// As who an entity counts in its system.
     pub(super) fn actor_id(&self, id: &EntityId) -> ActorId {
         resident::actor_id(resident::hash(self.target, id))
@@ -460,6 +465,10 @@ impl<M: Message> Shell for KindCore<M> {
         if let Some(lane) = self.lane(order.shard().unwrap_or(0)) {
             lane.order(order);
         }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.budget.held() == 0 && self.forwards.is_empty()
     }
 
     fn reset(&self) {

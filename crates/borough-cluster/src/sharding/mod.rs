@@ -33,6 +33,7 @@ mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use borough_actor::remote::{Carrier, Head, Inlet};
 use borough_protocol::incarnation::Uid;
@@ -42,6 +43,7 @@ use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Event, Word};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep};
 
 pub use self::builder::{
     DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder, ShardBuilder,
@@ -64,6 +66,10 @@ use self::shell::Shell;
 pub(crate) use self::wire::is_kind;
 use crate::clock::Clock;
 use crate::link::Hub;
+
+/// How long a node that leaves waits for what it holds to find its way, and how often it looks.
+const SETTLE_TIME: Duration = Duration::from_secs(10);
+const SETTLE_LOOK: Duration = Duration::from_millis(5);
 
 /// How many shard events a slow listener may be behind before it misses some.
 const EVENTS_KEPT: usize = 1024;
@@ -215,7 +221,13 @@ impl Sharding {
     /// Nothing lives here any more; what was accepted for others is to reach them first.
     fn drained(&self) {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
+        let shells = self.shells();
         self.runtime.spawn(async move {
+            // What this node itself accepted and could not send yet goes first.
+            let until = Instant::now() + SETTLE_TIME;
+            while shells.iter().any(|shell| !shell.is_settled()) && Instant::now() < until {
+                sleep(SETTLE_LOOK).await;
+            }
             hub.settle().await;
             // Refused only if the node is gone.
             let _ = commands.send(NodeInput::Command(Command::Drained)).await;

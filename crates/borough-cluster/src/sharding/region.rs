@@ -186,7 +186,8 @@ impl<M: Message> Recipient for Asking<'_, M> {
     }
 
     fn id_here(&self) -> Option<ActorId> {
-        None
+        let id = self.id.as_ref().ok().filter(|id| self.core.is_here(id))?;
+        Some(self.core.actor_id(id))
     }
 }
 

@@ -50,6 +50,9 @@ pub(super) trait Shell: Send + Sync {
     /// Tells the lane of that shard what to do.
     fn order(&self, order: Order);
 
+    /// Whether nothing that was accepted here waits for a way, or to be sent on.
+    fn is_settled(&self) -> bool;
+
     /// The life of the node is over: what lived here is dropped, and nobody has a way.
     fn reset(&self);
 

@@ -502,6 +502,9 @@ where
         self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let waiting = self.shared.mailbox.close();
         let in_hand = std::mem::take(&mut self.batch);
+        if let Some(mut packet) = self.packet.take() {
+            while packet.next(|came, carrier| refuse(came, carrier)).is_some() {}
+        }
         for item in in_hand.into_iter().chain(waiting) {
             match item {
                 Item::Message(Stowed { id, message, ask, .. }) => self.floor.around.refuse(&id, message, ask),
