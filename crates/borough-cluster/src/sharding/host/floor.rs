@@ -14,6 +14,7 @@ use borough_protocol::sharding::Epoch;
 use super::alarms::{Alarms, Due};
 use super::busy::{Busy, Doing, Waits};
 use super::lane::Shared;
+use super::policy::Ranks;
 use super::settings::Settings;
 use super::surroundings::{Nothing, Sight, Surroundings};
 use super::table::{Body, Table};
@@ -46,6 +47,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) population: usize,
     /// The table that the lane was told of: orders that follow from it were given before.
     pub(super) sight: Arc<dyn Sight>,
+    /// Set if a policy says who goes.
+    pub(super) ranks: Option<Ranks>,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
     turns: T,
@@ -103,6 +106,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             vacated: Vec::new(),
             population: 0,
             sight: Arc::new(Nothing),
+            ranks: None,
             stamp: 0,
             turns,
             ctx: None,
@@ -143,6 +147,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     pub(super) fn message(&mut self, home: &mut Home<A, T>, slot: u32, message: A::Msg, ask: Option<AskId>) {
         let place = home.table.slot(slot);
         place.stamp = self.stamp;
+        if let Some(ranks) = &mut self.ranks {
+            ranks.used(home.number, slot);
+        }
         match mem::replace(&mut place.body, Body::Lent) {
             Body::Live(actor) => self.handle(home, slot, actor, message, ask),
             Body::Vacant => {
@@ -217,6 +224,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             Ok(actor) => actor,
             Err(fault) => return self.failed(home, slot, None, fault, false),
         };
+        self.rank(home, slot);
         let mut belongings = home.table.take_belongings(slot);
         let followed = belongings.take_followed();
         home.table.put_belongings(slot, belongings);
@@ -499,7 +507,18 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
     }
 
+    /// An instance begins.
+    pub(super) fn rank(&mut self, home: &Home<A, T>, slot: u32) {
+        let hash = self.ranks.is_some().then(|| self.hash(&home.table.peek(slot).id));
+        if let Some((ranks, hash)) = self.ranks.as_mut().zip(hash) {
+            ranks.began(home.number, slot, hash);
+        }
+    }
+
     fn vacate(&mut self, home: &mut Home<A, T>, slot: u32) {
+        if let Some(ranks) = &mut self.ranks {
+            ranks.gone(home.number, slot);
+        }
         home.table.slot(slot).body = Body::Vacant;
         self.vacated.push((home.number, slot));
     }

@@ -31,8 +31,9 @@ const BATCH: usize = 256;
 const YIELD_AFTER: usize = 16;
 /// How long a chunk may take, so that the lease is looked at often enough.
 const CHUNK_TIME: Duration = Duration::from_millis(1);
-/// Chunks of so many messages are timed, and of smaller ones one in so many.
+/// Chunks of so many messages are timed, and of smaller ones one in a few.
 const TIMED: usize = 4;
+const SAMPLED: usize = 64;
 /// Within a chunk the clock is looked at after so many turns.
 const LOOK_EVERY: usize = 8;
 /// A turn that takes longer holds up its lane, and is counted.
@@ -80,6 +81,7 @@ where
             long_turns: 0,
             chunks: 0,
         };
+        hall.floor.ranks = hall.sweep.ranks(&hall.floor.settings, in_lane, lanes);
         hall.set_sweep();
         hall
     }
@@ -90,7 +92,9 @@ where
             self.close();
             return Poll::Ready(());
         }
-        self.set_stamp(Instant::now());
+        if self.sweep.needs_stamps() {
+            self.set_stamp(Instant::now());
+        }
         for _ in 0..YIELD_AFTER {
             if !self.floor.around.may_run() {
                 return self.poll_suspended(cx);
@@ -312,7 +316,7 @@ where
     /// Attends to the next few messages. Small chunks are timed now and then: reading the clock takes as long as a turn.
     fn run_chunk(&mut self) {
         self.chunks = self.chunks.wrapping_add(1);
-        let timed = self.batch.len() >= TIMED || self.packet.is_some() || self.chunks.is_multiple_of(TIMED);
+        let timed = self.batch.len() >= TIMED || self.packet.is_some() || self.chunks.is_multiple_of(SAMPLED);
         let began = timed.then(Instant::now);
         if self.packet.is_some() {
             self.run_packet();

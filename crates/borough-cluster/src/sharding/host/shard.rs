@@ -568,6 +568,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             belongings.restash(stashed);
             home.table.put_belongings(slot, belongings);
             home.table.slot(slot).body = Body::Lent;
+            self.rank(home, slot);
             self.other(home, slot, super::turns::Purpose::Begin, |ctx| resident::arrive(actor, ctx));
         }
         if !timers.is_empty() {
@@ -583,6 +584,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     fn let_go(&mut self, mut home: Home<A, T>, mut end: impl FnMut(&mut Self, &EntityId, Waits<A::Msg>)) {
         for slot in home.table.taken() {
             self.kill(&mut home, slot);
+            if let Some(ranks) = &mut self.ranks {
+                ranks.gone(home.number, slot);
+            }
             let mut belongings = home.table.take_belongings(slot);
             let stashed = belongings.close(StopReason::Moved);
             self.forget_owned(&mut home, slot);

@@ -10,7 +10,7 @@ use super::alarms::Due;
 use super::busy::Waits;
 use super::floor::busy;
 use super::hall::{Hall, STAMP};
-use super::policy::Policy;
+use super::policy::Ranks;
 use super::settings::Settings;
 use super::table::Body;
 use super::turns::Turns;
@@ -29,7 +29,6 @@ pub(super) struct Sweep {
     next: usize,
     /// How many entities the lane may have.
     limit: Option<usize>,
-    pub(super) policy: Option<Box<dyn Policy>>,
 }
 
 impl Sweep {
@@ -41,8 +40,17 @@ impl Sweep {
             every: idle.map_or(Duration::MAX, |idle| (idle / LOOKS).max(STAMP)),
             next: 0,
             limit,
-            policy: settings.passivation.0.as_ref().zip(limit).map(|(make, limit)| make(limit)),
         }
+    }
+
+    pub(super) fn ranks<A: Actor>(&self, settings: &Settings<A>, shards: u32, lanes: u32) -> Option<Ranks> {
+        Ranks::new(settings.passivation, self.limit, shards, lanes)
+    }
+
+    /// Whether anybody wants to know when entities were used: otherwise no clock is read for it.
+    #[inline]
+    pub(super) fn needs_stamps(&self) -> bool {
+        self.idle.is_some() || self.limit.is_some()
     }
 
     #[inline]
@@ -89,6 +97,9 @@ where
     #[cold]
     pub(super) fn make_room(&mut self) {
         let Some(limit) = self.sweep.limit else { return };
+        if self.floor.ranks.is_some() {
+            return self.make_room_by_rank(limit);
+        }
         let mut stamps = Vec::with_capacity(self.floor.population);
         for (number, shard) in self.shards.iter().enumerate() {
             let Some(home) = shard.as_ref().and_then(|shard| shard.home.as_ref()).filter(|home| !home.frozen)
@@ -108,17 +119,32 @@ where
             stamps.truncate(too_many);
         }
         for (_, number, slot) in stamps {
-            let Some(home) = self.shards[number].as_mut().and_then(|shard| shard.home.as_mut()) else {
-                continue;
-            };
-            let entity = busy(&mut home.table.slot(slot).body);
-            entity.queue.push_back(Waits::End(StopReason::Passivated));
-            if let Some(stop_with) = &self.floor.settings.stop_with
-                && let Ok(message) = borough_actor::resident::catch(|| stop_with())
-            {
-                entity.queue.push_front(Waits::Last(message));
-            }
-            self.floor.go_on(home, slot);
+            self.let_end(number, slot);
         }
+    }
+
+    /// There are too many: lets those go that the policy names.
+    fn make_room_by_rank(&mut self, limit: usize) {
+        for _ in limit..self.floor.population {
+            let Some((number, slot)) = self.floor.ranks.as_mut().and_then(Ranks::victim) else { return };
+            self.let_end(number, slot);
+        }
+    }
+
+    /// Has an entity end: with the stop message, if there is one, and after what waits for it.
+    fn let_end(&mut self, number: usize, slot: u32) {
+        let home = self.shards.get_mut(number).and_then(|shard| shard.as_mut()?.home.as_mut());
+        let Some(home) = home.filter(|home| !home.frozen && slot < home.table.slots()) else { return };
+        if home.table.peek(slot).is_vacant() {
+            return;
+        }
+        let entity = busy(&mut home.table.slot(slot).body);
+        if let Some(stop_with) = &self.floor.settings.stop_with
+            && let Ok(message) = borough_actor::resident::catch(|| stop_with())
+        {
+            entity.queue.push_back(Waits::Last(message));
+        }
+        entity.queue.push_back(Waits::End(StopReason::Passivated));
+        self.floor.go_on(home, slot);
     }
 }

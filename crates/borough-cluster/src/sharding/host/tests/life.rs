@@ -9,8 +9,8 @@ use tokio::time::{advance, timeout};
 
 use super::rig::{Node, SHARDS, e, eventually};
 use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, Word, counted, system, things};
-use crate::sharding::host::Order;
 use crate::sharding::host::floor::CROWDED;
+use crate::sharding::host::{Order, Passivation, Policy};
 
 fn ends() -> Vec<(String, StopReason)> {
     ENDS.with_borrow(Clone::clone)
@@ -211,6 +211,24 @@ async fn when_there_are_too_many_those_unused_for_longest_go() {
     assert!((100..=200).contains(&living), "{living} live");
     let gone: Vec<u64> = ends().iter().map(|(id, _)| id.parse().unwrap()).collect();
     assert!(gone.iter().all(|id| *id < 950), "a young one went");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_says_which_go_when_there_are_too_many() {
+    let system = system();
+    let mut settings = things();
+    settings.max_entities = Some(20);
+    settings.passivation = Passivation::by(Policy::MostRecentlyUsed);
+    let node = Node::running(&system, settings);
+    for entity in 0..200_u64 {
+        node.ask(entity, Word::Life).await.unwrap();
+    }
+    let mut living = 0;
+    for lane in &node.lanes {
+        living += lane.stats().await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
+    }
+    assert_eq!(living, 20);
+    assert_eq!(node.ask(0_u64, Word::Life).await.unwrap(), 1, "the first is still there");
 }
 
 #[tokio::test(start_paused = true)]
