@@ -39,6 +39,40 @@ fn a_few_seeds_hold_every_rule() {
     }
 }
 
+/// Runs with shards, entities and senders.
+fn sharded() -> Wish {
+    Wish { sharding: true, ..Wish::default() }
+}
+
+#[test]
+fn a_seed_with_shards_is_the_same_run_every_time_and_holds_every_rule() {
+    for seed in 0..6 {
+        let plan = Plan::draw(seed, &sharded());
+        let outcome = guarded(&plan, None);
+        assert_eq!(outcome.violation, None, "cargo xtask sim --scenario sharding --seed {seed}");
+        assert!(outcome.tally[1] > 0, "seed {seed}: entities handled something");
+        assert_eq!(outcome.trace_hash, guarded(&plan, None).trace_hash, "seed {seed}");
+    }
+}
+
+#[test]
+fn shards_do_not_change_what_is_drawn_without_them() {
+    let (with, without) = (Plan::draw(5, &sharded()), Plan::draw(5, &Wish::default()));
+    assert!(without.sharding.is_none());
+    assert_eq!(format!("{:?}", Plan { sharding: None, ..with }), format!("{without:?}"));
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+fn senders_that_await_no_barrier_are_noticed() {
+    use borough_protocol::flaws::{Flaw, Flaws};
+    use borough_testkit::sim::planted::find;
+
+    let wish = Wish { flaws: Flaws::only(Flaw::NoBarrier), ..sharded() };
+    let (_, violation) = find(0, 20, &wish).expect("it is noticed soon");
+    assert_eq!(violation.rule(), "order");
+}
+
 #[cfg(feature = "flaws")]
 #[test]
 fn nodes_that_do_not_wait_for_leases_are_noticed() {

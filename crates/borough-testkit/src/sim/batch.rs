@@ -9,6 +9,7 @@ use super::moment::Nanos;
 use super::plan::{Plan, Wish};
 use super::rare::Met;
 use super::run::Outcome;
+use super::sharding::Situations;
 use super::violation::Violation;
 
 /// Which seeds to run.
@@ -41,6 +42,8 @@ pub struct Summary {
     pub met: Met,
     /// How many messages to entities were sent, handled, refused and lost.
     pub tally: [usize; 4],
+    /// How often each situation of shards came up.
+    pub situations: Situations,
     /// How long each healing took, shortest first.
     pub healed_after: Vec<Nanos>,
     /// What failed, by seed.
@@ -88,6 +91,7 @@ impl Summary {
         self.trace_hash = self.trace_hash.wrapping_add(outcome.trace_hash);
         self.turned_wild += u64::from(outcome.turned_wild);
         self.met.add(&outcome.met);
+        self.situations.add(&outcome.situations);
         for (sum, count) in self.tally.iter_mut().zip(outcome.tally) {
             *sum += count;
         }

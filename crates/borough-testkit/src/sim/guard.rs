@@ -7,6 +7,7 @@ use std::sync::Once;
 use super::plan::Plan;
 use super::rare::Met;
 use super::run::{Outcome, run};
+use super::sharding::Situations;
 use super::trace::Lines;
 use super::violation::Violation;
 
@@ -29,6 +30,7 @@ pub fn guarded(plan: &Plan, lines: Option<Lines>) -> Outcome {
         healed_after: 0,
         met: Met::default(),
         tally: [0; 4],
+        situations: Situations::default(),
     })
 }
 

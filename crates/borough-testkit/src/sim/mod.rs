@@ -34,6 +34,6 @@ mod world;
 pub use self::guard::guarded;
 pub use self::minimise::minimise;
 pub use self::run::{Outcome, run};
-pub use self::sharding::Load;
+pub use self::sharding::{Load, Situation, Situations};
 pub use self::trace::Lines;
 pub use self::violation::Violation;

@@ -3,6 +3,7 @@
 use super::moment::{MILLISECOND, Moment, Nanos};
 use super::plan::{Mode, Plan};
 use super::rare::Met;
+use super::sharding::Situations;
 use super::trace::Lines;
 use super::violation::Violation;
 use super::world::World;
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub met: Met,
     /// How many messages to entities were sent, handled, refused and lost.
     pub tally: [usize; 4],
+    /// The situations of shards that came up.
+    pub situations: Situations,
 }
 
 /// Runs a plan. A machine that panics takes the caller with it: [`guarded`](super::guard::guarded) is for those who mind.
@@ -42,6 +45,7 @@ pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
         healed_after,
         met: world.met().clone(),
         tally: world.tally(),
+        situations: world.situations(),
     }
 }
 

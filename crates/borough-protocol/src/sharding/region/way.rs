@@ -170,11 +170,8 @@ impl Way {
     ) -> Sent {
         *scene.nonce += 1;
         let nonce = *scene.nonce;
-        let min_version = if scene.flaws.has(Flaw::StraightBarrierWithoutVersion) {
-            straight.map(|_| Version::ZERO)
-        } else {
-            straight
-        };
+        let careless = scene.flaws.has(Flaw::StraightBarrierWithoutVersion);
+        let min_version = straight.filter(|_| !careless);
         effects.push(Effect::Barrier { shard: self.shard, to, tag, nonce, min_version });
         Sent { nonce, again: scene.now + scene.patience, target: straight.map(|_| to) }
     }

@@ -180,6 +180,13 @@ mod tests {
     }
 
     #[test]
+    fn a_scenario_is_named() {
+        assert!(parse("--scenario sharding").expect("known").wish.sharding);
+        assert!(!parse("--scenario cluster").expect("known").wish.sharding);
+        assert_eq!(parse("--scenario x").expect_err("it is none"), "x is no scenario");
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         let wrong = |line| parse(line).expect_err("it is wrong");
         assert_eq!(wrong("--sedes 3"), "--sedes is not known");

@@ -35,15 +35,22 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
         println!("never came up: {never:?}");
         return UNPROVED;
     }
+    let never: Vec<_> = summary.situations.never().collect();
+    if asks_for_all && arguments.wish.sharding && !never.is_empty() {
+        println!("never came up with shards: {never:?}");
+        return UNPROVED;
+    }
     0
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(batch: &Batch, summary: &Summary, seconds: f64) {
-    let Summary { seeds, handled, trace_hash, turned_wild, met, tally, healed_after, failures } = summary;
+    let Summary { seeds, handled, trace_hash, turned_wild, met, tally, situations, healed_after, failures } =
+        summary;
     let [sent, delivered, refused, lost] = tally;
     if *sent > 0 {
         println!("{sent} messages to entities: {delivered} handled, {refused} refused, {lost} lost");
+        println!("situations of shards that came up:\n{situations}");
     }
     println!("situations that came up:\n{met}");
     let at = |part: usize| {

@@ -11,7 +11,8 @@ use crate::sim::plan::Mode;
 /// The load of a run, drawn before it begins.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The types of entities, and whether each writes its state to a store that all nodes reach.
+    /// The types of entities, and whether each writes its state to a store that all nodes reach. If the last of several does, it is
+    /// seldom sent to.
     pub kinds: Vec<(Arc<Kind>, bool)>,
     /// How many senders each node has.
     pub senders: u8,
@@ -31,11 +32,19 @@ pub struct Load {
     pub betrayals: u64,
     /// So many of a thousand moves are said to be impossible, too late or not.
     pub impossible: u64,
+    /// So many of a thousand nodes that begin a long turn stand still in it, for longer than any lease.
+    pub stills: u64,
     /// So many of ten thousand turns do not end for seconds.
     pub stuck: u64,
 }
 
 impl Load {
+    /// Whether that type is seldom sent to.
+    pub fn is_quiet(&self, name: &str) -> bool {
+        let last = self.kinds.last().filter(|_| self.kinds.len() > 1);
+        last.is_some_and(|(kind, stored)| *stored && &*kind.name == name)
+    }
+
     /// The load of that seed.
     pub fn draw(seed: u64, mode: Mode, slots: usize) -> Self {
         let mut random = Random::seeded(seed ^ 0x5AAD_ED00);
@@ -77,6 +86,7 @@ impl Load {
             dawdle: *random.pick(&dawdles).unwrap_or(&MILLISECOND),
             betrayals: if harsh && random.per_mille(500) { random.below(60) } else { 0 },
             impossible: if harsh && random.per_mille(500) { random.below(200) } else { 0 },
+            stills: if harsh && random.per_mille(500) { random.below(150) } else { 0 },
             stuck: if harsh && random.per_mille(250) { random.below(6) } else { 0 },
         }
     }

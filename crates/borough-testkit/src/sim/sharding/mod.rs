@@ -14,14 +14,16 @@ mod message;
 mod route;
 mod rules;
 mod site;
+mod situation;
 mod store;
 mod stream;
 
-pub(super) use self::lane::{Deed, Letter};
+pub(super) use self::lane::{Deed, Lane, Letter};
 pub use self::load::Load;
 pub(super) use self::message::{Ended, Frame, Item, Message};
 pub(super) use self::route::{Look, Route};
 pub(super) use self::rules::{Books, Handling, is_taken};
 pub(super) use self::site::Site;
+pub use self::situation::{Situation, Situations};
 pub(super) use self::store::Store;
 pub(super) use self::stream::Stream;

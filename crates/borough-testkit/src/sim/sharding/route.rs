@@ -88,3 +88,54 @@ impl Route {
         self.held.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(id: usize) -> Item {
+        Item::Message { id, entity: 0 }
+    }
+
+    fn way() -> (Uid, Epoch) {
+        (Uid::new(1).expect("not 0"), Epoch::new(1))
+    }
+
+    #[test]
+    fn a_way_is_closed_once_the_last_sender_has_enqueued() {
+        let (to, tag) = way();
+        let mut route = Route::default();
+        assert!(route.open(to, tag).is_empty());
+        assert_eq!(route.look(item(0)), Look::Way(to, tag));
+        assert_eq!(route.look(item(1)), Look::Way(to, tag));
+        assert_eq!(route.close(), None);
+        assert_eq!(route.look(item(2)), Look::Held);
+        assert_eq!(route.enqueued(), None);
+        assert_eq!(route.enqueued(), Some(true));
+        assert_eq!(route.open(to, tag).len(), 1);
+    }
+
+    #[test]
+    fn a_way_nobody_used_is_closed_at_once() {
+        let (to, tag) = way();
+        let mut route = Route::default();
+        route.open(to, tag);
+        assert_eq!(route.close(), Some(false));
+    }
+
+    #[test]
+    fn what_was_held_uses_the_way() {
+        let (to, tag) = way();
+        let mut route = Route::default();
+        assert_eq!(route.look(item(0)), Look::Held);
+        route.open(to, tag);
+        assert_eq!(route.close(), Some(true));
+    }
+
+    #[test]
+    fn holds_are_bounded() {
+        let mut route = Route::default();
+        assert!((0..HELD_MAX).all(|id| route.look(item(id)) == Look::Held));
+        assert_eq!(route.look(item(HELD_MAX)), Look::Full);
+    }
+}

@@ -60,3 +60,38 @@ impl Store {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use borough_protocol::sharding::{KindId, ShardId};
+
+    use super::*;
+
+    const KEY: Key = (1, ShardId { kind: KindId(0), number: 0 });
+
+    fn uid(number: u64) -> Uid {
+        Uid::new(number).expect("not 0")
+    }
+
+    #[test]
+    fn a_newer_owner_shuts_the_older_out() {
+        let mut store = Store::default();
+        let (old, new) = ((Epoch::new(1), uid(1)), (Epoch::new(2), uid(2)));
+        assert!(store.fence(KEY, old.0, old.1));
+        assert_eq!(store.write(KEY, old, (7, 1)), Ok(true));
+        assert!(store.fence(KEY, new.0, new.1));
+        assert_eq!(store.read(KEY, new.0), BTreeMap::from([(7, 1)]));
+        assert_eq!(store.write(KEY, old, (7, 2)), Ok(false));
+        assert!(!store.fence(KEY, old.0, old.1), "the older cannot come back");
+        assert!(!store.fence(KEY, new.0, uid(3)), "nor can another of the same epoch");
+    }
+
+    #[test]
+    fn a_write_after_a_newer_one_has_read_is_noticed() {
+        let mut store = Store::default();
+        let old = (Epoch::new(1), uid(1));
+        assert!(store.fence(KEY, old.0, old.1));
+        store.read(KEY, Epoch::new(2));
+        assert_eq!(store.write(KEY, old, (7, 1)).expect_err("the rule is broken").rule(), "fence");
+    }
+}

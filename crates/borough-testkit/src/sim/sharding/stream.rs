@@ -47,3 +47,46 @@ impl Stream {
         self.frames.drain(..).map(|(_, frame)| frame).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use borough_protocol::sharding::region::Word;
+
+    use super::*;
+
+    fn stream() -> Stream {
+        let mut stream = Stream::default();
+        for (at, nonce) in [(5, 0), (3, 1), (9, 2)] {
+            stream.push(Moment::at(at), Frame::Word(Word::BarrierDone { nonce }));
+        }
+        stream
+    }
+
+    fn nonce(frame: &Frame) -> u64 {
+        match frame {
+            Frame::Word(Word::BarrierDone { nonce }) => *nonce,
+            other => panic!("{other:?} was not sent"),
+        }
+    }
+
+    #[test]
+    fn nothing_overtakes_what_was_sent_before() {
+        let mut stream = stream();
+        assert!(stream.take(Moment::at(4)).is_none(), "the first is on its way");
+        let arrived: Vec<u64> =
+            std::iter::from_fn(|| stream.take(Moment::at(5))).map(|frame| nonce(&frame)).collect();
+        assert_eq!(arrived, [0, 1]);
+        assert_eq!(stream.next_at(), Some(Moment::at(9)));
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_short_has_lost_its_end() {
+        for seed in 0..20 {
+            let mut stream = stream();
+            let lost: Vec<u64> = stream.cut_short(&mut Random::seeded(seed)).iter().map(nonce).collect();
+            let kept: Vec<u64> =
+                std::iter::from_fn(|| stream.take(Moment::at(9))).map(|frame| nonce(&frame)).collect();
+            assert_eq!([kept, lost].concat(), [0, 1, 2]);
+        }
+    }
+}

@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    fn pause(&mut self, whom: Target, lasts: Nanos) {
+    pub(super) fn pause(&mut self, whom: Target, lasts: Nanos) {
         let is_short = lasts <= nanos(self.settings.max_pause);
         let Some(slot) = self.whom(whom).filter(|slot| is_short || self.bears_loss_of(*slot)) else { return };
         let now = self.now;

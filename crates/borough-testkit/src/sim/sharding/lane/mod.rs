@@ -80,6 +80,7 @@ pub(in crate::sim) struct Lane {
     install: Option<Install>,
     waiting: VecDeque<(Epoch, Item)>,
     turns: u64,
+    cuts: u32,
 }
 
 /// A shard that lives here.
@@ -134,6 +135,7 @@ impl Lane {
             install: None,
             waiting: VecDeque::new(),
             turns: 0,
+            cuts: 0,
         }
     }
 

@@ -65,8 +65,13 @@ impl Lane {
         let carry = |(number, entity): (&u8, &Entity)| (*number, (entity.count, entity.queue.clone()));
         let cargo = home.entities.iter().map(carry).collect();
         let origin = Origin { from: self.me, epoch: home.epoch };
-        deeds.push(Deed::Send { to, frame: Frame::Begin { shard, next, origin } });
-        deeds.push(Deed::Send { to, frame: Frame::Whole { shard, next, cargo } });
+        let whole = Frame::Whole { shard, next, cargo };
+        self.cuts += 1;
+        // Who is not sure that it has sent it sends it again.
+        for _ in 0..if self.cuts.is_multiple_of(3) { 2 } else { 1 } {
+            deeds.push(Deed::Send { to, frame: Frame::Begin { shard, next, origin } });
+            deeds.push(Deed::Send { to, frame: whole.clone() });
+        }
         deeds.push(Deed::Tell(Input::Froze { shard, epoch: next }));
     }
 

@@ -7,6 +7,8 @@ mod order;
 mod owners;
 mod state;
 mod taken;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, Nanos, SECOND};
 use crate::sim::plan::nanos;
-use crate::sim::sharding::{Deed, Ended, Frame, Handling, Letter};
+use crate::sim::sharding::{Deed, Ended, Frame, Handling, Lane, Letter, Situation};
 use crate::sim::violation::Violation;
 
 /// How long a lane waits for turns to end before it says that a move cannot be.
@@ -44,6 +44,9 @@ impl World {
         let batch = if sharding.random.per_mille(300) { 1 } else { 16 };
         for _ in 0..batch {
             lane.step(&mut deeds);
+        }
+        if lane.waiting() > 0 {
+            sharding.situations.count(Situation::MessageWaitedForTheTable);
         }
         if lane.waiting() > WAITING_MAX {
             return Err(Violation::Safety("bounds", format!("{} wait at {uid:?}", lane.waiting())));
@@ -140,14 +143,15 @@ impl World {
         let (uid, may_run) = (life.uid(), life.node.may_run(life.local(now)));
         let Some(site) = &mut life.site else { return Ok(()) };
         let key = site.key(shard);
-        let Some(lane) = site.lanes.get_mut(&shard) else { return Ok(()) };
-        let idle = lane.idle_entities();
+        let idle = site.lanes.get(&shard).map(Lane::idle_entities).unwrap_or_default();
         if !may_run {
             if !idle.is_empty() {
                 self.plan_act(slot, 20 * MILLISECOND, Act::Stir { shard });
             }
             return Ok(());
         }
+        let is_quiet = is_quiet(sharding, site, shard);
+        let Some(lane) = site.lanes.get_mut(&shard) else { return Ok(()) };
         let mut planned = Vec::new();
         for entity in idle {
             let is_stuck = sharding.random.below(10_000) < sharding.load.stuck;
@@ -156,6 +160,7 @@ impl World {
                 _ if is_stuck => sharding.random.between(4 * SECOND, 15 * SECOND),
                 _ if is_parked && sharding.random.per_mille(30) => sharding.random.below(4 * longest),
                 _ if is_parked => sharding.random.below(20 * MILLISECOND),
+                0..400 if is_quiet => longest - 1,
                 0 => longest - 1,
                 1 => sharding.random.below(longest),
                 _ => sharding.random.below(MILLISECOND),
@@ -164,6 +169,9 @@ impl World {
                 sharding.books.begin_turn(key, epoch, uid)?;
                 self.trace.line(now, || format!("n{slot} {uid} {shard:?} at {epoch} begins {}", turn.id));
                 planned.push((length, Act::Turn { shard, entity, number: turn.number }));
+                if !is_parked && length + 1 == longest && sharding.random.per_mille(sharding.load.stills) {
+                    planned.push((length / 2, Act::StandStill));
+                }
             }
         }
         for (length, act) in planned {
@@ -201,6 +209,9 @@ impl World {
         }
         let is_excused = now.since(turn.since) > longest;
         let id = turn.id;
+        if is_excused {
+            sharding.situations.count(Situation::TurnLongerThanAllowed);
+        }
         self.trace.line(now, || format!("n{slot} {uid} {shard:?} at {epoch} ends {id}"));
         if is_stored && flaws.has(Flaw::FencedAtFirstWrite) {
             sharding.store.fence(key, epoch, uid);
@@ -212,6 +223,7 @@ impl World {
             let handling = Handling { id, by: uid, epoch, lineage, count: count + 1, is_excused };
             sharding.books.handle(handling)?;
         } else {
+            sharding.situations.count(Situation::StoreRefusedALateWrite);
             sharding.books.end(id, Ended::Lost("the store was fenced by a newer owner"))?;
         }
         let mut deeds = Vec::new();
@@ -235,6 +247,12 @@ impl World {
         }
         self.do_all(slot, shard, deeds)
     }
+}
+
+/// Whether the type of that shard is seldom sent to.
+fn is_quiet(sharding: &super::Sharding, site: &crate::sim::sharding::Site, shard: ShardId) -> bool {
+    let kind = site.region.table().kind(shard.kind);
+    kind.is_some_and(|kind| sharding.load.is_quiet(&kind.kind().name))
 }
 
 /// Whether the type of that shard writes to the store.

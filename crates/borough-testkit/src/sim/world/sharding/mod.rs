@@ -18,7 +18,7 @@ use crate::sim::cuts::SlotIndex;
 use crate::sim::fault::Target;
 use crate::sim::moment::{MILLISECOND, Nanos, SECOND};
 use crate::sim::plan::Plan;
-use crate::sim::sharding::{Books, Load, Store, Stream};
+use crate::sim::sharding::{Books, Load, Situation, Situations, Store, Stream};
 use crate::sim::violation::Violation;
 
 /// The sharding of a run.
@@ -28,6 +28,7 @@ pub(super) struct Sharding {
     streams: BTreeMap<(Uid, Uid), Stream>,
     store: Store,
     books: Books,
+    situations: Situations,
     random: Random,
 }
 
@@ -64,6 +65,8 @@ pub(super) enum Act {
     End { kind: usize },
     /// The node leaves.
     Drain,
+    /// The node stands still in a turn.
+    StandStill,
     /// The node crashes, or is removed by an operator.
     Betrayed { crashes: bool },
 }
@@ -75,6 +78,7 @@ impl Sharding {
             streams: BTreeMap::new(),
             store: Store::default(),
             books: Books::default(),
+            situations: Situations::default(),
             random: Random::seeded(plan.seed ^ 0x5E4D),
         })
     }
@@ -126,9 +130,23 @@ impl World {
             Act::Wish => self.operator_wishes(slot),
             Act::Host { kind, hosts } => self.start_type(slot, kind, hosts),
             Act::End { kind } => self.end_type(slot, kind),
+            Act::StandStill => {
+                let lasts = self.sharding.as_mut().map_or(0, |it| it.random.between(SECOND, 6 * SECOND));
+                if !self.is_healing {
+                    self.pause(Target::Slot(slot), lasts);
+                }
+                Ok(())
+            }
             Act::Betrayed { crashes: true } => self.crash(Target::Slot(slot), Some(SECOND)),
             Act::Betrayed { crashes: false } => self.down(Target::Coordinator, Target::Slot(slot)),
             Act::Drain => self.tell_region(slot, Input::Drain),
+        }
+    }
+
+    /// That came up.
+    fn count(&mut self, situation: Situation) {
+        if let Some(sharding) = &mut self.sharding {
+            sharding.situations.count(situation);
         }
     }
 

@@ -14,7 +14,7 @@ use borough_protocol::sharding::{Epoch, KindId, ShardId};
 use super::{Act, World};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::moment::SECOND;
-use crate::sim::sharding::{Frame, Item, Letter, Site};
+use crate::sim::sharding::{Frame, Item, Letter, Site, Situation};
 use crate::sim::violation::Violation;
 use crate::sim::world::Happening;
 
@@ -36,8 +36,8 @@ impl World {
                 sharding.books.see(self.now, table)?;
                 if !site.table_is_due {
                     site.table_is_due = true;
-                    let slow = sharding.random.per_mille(3 * sharding.load.dawdling);
-                    let delay = if slow { sharding.random.below(sharding.load.dawdle) } else { 0 };
+                    let dawdles = sharding.random.per_mille(3 * sharding.load.dawdling);
+                    let delay = if dawdles { sharding.random.below(sharding.load.dawdle) } else { 0 };
                     self.plan_act(slot, delay, Act::Table);
                 }
                 Ok(())
@@ -150,6 +150,9 @@ impl World {
                 ));
             }
             for effect in effects.drain() {
+                if let Some(situation) = situation(&effect) {
+                    self.count(situation);
+                }
                 self.trace.line(self.now, || format!("n{slot} {uid} region wants {effect:?}"));
                 self.perform_for_region(slot, uid, effect, &mut inputs, &mut commands)?;
             }
@@ -261,6 +264,23 @@ impl World {
             None => Ok(()),
         }
     }
+}
+
+/// What an effect tells of the situation.
+fn situation(effect: &Effect) -> Option<Situation> {
+    Some(match effect {
+        Effect::Release { .. } => Situation::ShardMoved,
+        Effect::Resume { .. } => Situation::ResumedAfterCallOff,
+        Effect::Transfer { .. } => Situation::SentElsewhereWhileFrozen,
+        Effect::Discard { .. } => Situation::InstallDiscarded,
+        Effect::Drop { .. } => Situation::ShardDropped,
+        Effect::Barrier { min_version: None, .. } => Situation::BarrierSent,
+        Effect::Barrier { .. } => Situation::BarrierSentStraight,
+        Effect::Send { word: Word::ChainBroken { .. }, .. } => Situation::ChainBroken,
+        Effect::Send { word: Word::Clear { .. }, .. } => Situation::LeavingNodeWasTold,
+        Effect::Forget { .. } => Situation::SomethingForgotten,
+        _ => return None,
+    })
 }
 
 fn shown(input: &Input) -> String {

@@ -31,9 +31,12 @@ impl World {
                 let number = u32::try_from(sharding.random.below(shards)).unwrap_or(0);
                 let entity =
                     u8::try_from(sharding.random.below(u64::from(sharding.load.entities))).unwrap_or(0);
-                let length = u32::try_from(sharding.random.between(1, 60)).unwrap_or(1);
+                let is_quiet = table.kind(id).is_some_and(|kind| sharding.load.is_quiet(&kind.kind().name));
+                let longest = if is_quiet { 1 } else { 60 };
+                let length = u32::try_from(sharding.random.between(1, longest)).unwrap_or(1);
+                let is_sent = !is_quiet || sharding.random.per_mille(100);
                 // Only a type that was started here can be sent to.
-                if site.region.knows(id) {
+                if site.region.knows(id) && is_sent {
                     site.senders[place].burst = Some((ShardId { kind: id, number }, entity, length));
                 }
             }

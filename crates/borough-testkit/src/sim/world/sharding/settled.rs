@@ -3,6 +3,7 @@
 use super::World;
 use crate::sim::moment::SECOND;
 use crate::sim::plan::Mode;
+use crate::sim::sharding::Situations;
 use crate::sim::violation::Violation;
 
 impl World {
@@ -44,6 +45,11 @@ impl World {
             Some(sharding) if self.mode == Mode::Calm => sharding.books.lost_in_calm(),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// What came up.
+    pub(in crate::sim) fn situations(&self) -> Situations {
+        self.sharding.as_ref().map(|sharding| sharding.situations.clone()).unwrap_or_default()
     }
 
     /// How many messages were sent, handled, refused and lost.

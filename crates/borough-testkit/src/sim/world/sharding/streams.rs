@@ -8,7 +8,7 @@ use super::World;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::MILLISECOND;
-use crate::sim::sharding::{Ended, Frame, Item, Letter, is_taken};
+use crate::sim::sharding::{Ended, Frame, Item, Letter, Situation, is_taken};
 use crate::sim::violation::Violation;
 use crate::sim::world::Happening;
 
@@ -18,6 +18,20 @@ impl World {
         let Some(from) = self.slots[slot].life.as_ref().map(Life::uid) else { return Ok(()) };
         if from == to {
             return self.take_frame(slot, from, frame);
+        }
+        match &frame {
+            Frame::Item { item: Item::Barrier { min_version: Some(_), origin, .. }, .. }
+                if *origin != from =>
+            {
+                self.count(Situation::BarrierWentBack);
+            }
+            Frame::Item { item: Item::Message { id, .. }, .. } => {
+                let own = |it: &super::Sharding| it.books.message(*id).sender.0 == from;
+                if !self.sharding.as_ref().is_some_and(own) {
+                    self.count(Situation::MessageForwarded);
+                }
+            }
+            _ => {}
         }
         let is_gone = self.slots.life(to).is_none();
         let now = self.now;
