@@ -261,12 +261,6 @@ where
         self
     }
 
-    /// Each entity gets a task of its own: for handlers that compute for long, which would otherwise hold up others. It costs about half a kilobyte an entity.
-    pub fn own_tasks(mut self) -> Self {
-        self.host.own_tasks = true;
-        self
-    }
-
     /// These entities are started without a message, wherever their shards live, and again after a move or a crash. Ids that are none are passed over.
     /// All nodes should name the same. Default: none.
     pub fn eager<I: IntoEntityId>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
@@ -289,7 +283,7 @@ where
         }
         let core = KindCore::new(sharding.clone(), plan);
         sharding.enter(core.clone())?;
-        host.eager = eager.clone();
+        host.eager = eager.iter().map(|id| (core.shard_of(id), id.clone())).collect();
         core.set_lanes(host::start(host, core.clone()));
         core.want_all(&eager);
         begin(&sharding, &core).await?;

@@ -54,6 +54,8 @@ pub(super) struct KindCore<M: Message> {
     pub(super) strategy: Option<Custom>,
     pub(super) counts: Counts,
     ended: AtomicBool,
+    /// As many others have it as entities are ending.
+    pub(super) ending: Arc<()>,
     /// In which setting the cluster has agreed on something else.
     differs: OnceLock<Unsendable>,
     pub(super) me: Weak<Self>,
@@ -102,6 +104,7 @@ impl<M: Message> KindCore<M> {
             strategy,
             counts: Counts::default(),
             ended: AtomicBool::new(false),
+            ending: Arc::default(),
             differs: OnceLock::new(),
             kind: Arc::new(kind),
             shard_by,
@@ -468,7 +471,7 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn is_settled(&self) -> bool {
-        self.budget.held() == 0 && self.forwards.is_empty()
+        self.budget.held() == 0 && self.forwards.is_empty() && Arc::strong_count(&self.ending) == 1
     }
 
     fn reset(&self) {

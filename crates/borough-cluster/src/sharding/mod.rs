@@ -223,6 +223,10 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         let shells = self.shells();
         self.runtime.spawn(async move {
+            // Lanes answer behind the orders they were given: what is to end has begun to.
+            for shell in &shells {
+                shell.stats().await;
+            }
             // What this node itself accepted and could not send yet goes first.
             let until = Instant::now() + SETTLE_TIME;
             while shells.iter().any(|shell| !shell.is_settled()) && Instant::now() < until {

@@ -35,7 +35,7 @@ impl ShardBy {
 /// carries a lower epoch of that shard: so an owner that lost its shard without knowing can change nothing any more, however late it is. Entities
 /// read the epoch from their context and give it to the store with every write.
 ///
-/// If it fails it is tried again, at longer and longer intervals up to 5 s; messages wait meanwhile.
+/// If it fails it is tried again every second; messages wait meanwhile, up to a bound.
 pub trait Fence: Send + Sync + 'static {
     /// The shard belongs to that owner since that epoch.
     fn fence<'a>(

@@ -140,6 +140,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         }
     }
 
+    fn ending(&self) -> Box<dyn Send> {
+        Box::new(self.ending.clone())
+    }
+
     fn fence(&self, shard: u32, epoch: Epoch) -> Option<Fencing> {
         let (fence, me) = (self.fence.clone()?, self.me.upgrade()?);
         let owner = self.view().life?;

@@ -1,6 +1,10 @@
 //! Passivation, faults, and entities that hang.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use borough_actor::{Actor, Context, Fault, StopReason};
 
 use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
@@ -48,4 +52,42 @@ async fn a_fault_begins_the_entity_anew_and_keeps_what_is_queued() {
     within(books.tell("x", Book::Note { sender: 1, number: 2 })).await.unwrap();
     let pages = within(books.ask("x", Book::Read)).await.unwrap();
     assert_eq!(pages.notes[&1], (1, 2));
+}
+
+/// Counts how often it was begun and how often it ended in order; ending takes a while.
+struct Shopkeeper(Arc<(AtomicUsize, AtomicUsize)>);
+
+impl Actor for Shopkeeper {
+    type Msg = ();
+
+    async fn receive(&mut self, (): (), _: &mut Context<Self>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    async fn started(&mut self, _: &mut Context<Self>) -> Result<(), Fault> {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn stopping(&mut self, _: StopReason, _: &mut Context<Self>) -> Result<(), Fault> {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        self.0.1.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn entities_can_be_there_without_a_message_and_end_in_order_when_the_last_host_leaves() {
+    let [node] = Rig::new(35).cluster(["a:1"]).await;
+    let counts: Arc<(AtomicUsize, AtomicUsize)> = Arc::default();
+    let made = counts.clone();
+    let shops = node.shard("shops", move |_| Shopkeeper(made.clone())).eager(["x", "y", "z"]);
+    let shops = shops.start().await.unwrap();
+    after(Duration::from_secs(2)).await;
+    assert_eq!(counts.0.load(Ordering::Relaxed), 3);
+    assert_eq!(shops.state().await.entities(), 3);
+    within(node.leave()).await.unwrap();
+    assert_eq!(counts.1.load(Ordering::Relaxed), 3);
+    let refused = shops.tell("x", ()).await;
+    assert!(refused.is_err(), "accepted by a node that has left");
 }

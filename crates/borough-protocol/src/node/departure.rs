@@ -62,8 +62,8 @@ impl Departure {
 impl Participant {
     /// Somebody wants this node to leave.
     pub(super) fn leave(&mut self, now: Timestamp) -> Option<End> {
-        // Nobody would notice, or nobody is left to say goodbye to.
-        if self.state().is_none() || self.table.members().len() == 1 {
+        // Nobody would notice.
+        if self.state().is_none() {
             return Some(End::Left);
         }
         if matches!(self.departure, Departure::Staying) {
@@ -71,6 +71,11 @@ impl Participant {
             self.times.report = now;
         }
         None
+    }
+
+    /// Whether it is the only member.
+    fn is_last(&self) -> bool {
+        self.state().is_some() && self.table.members().len() == 1
     }
 
     /// Nothing lives here any more.
@@ -105,6 +110,8 @@ impl Participant {
             }
         }
         match self.departure {
+            // Nobody is left to say goodbye to.
+            Departure::Drained { .. } if self.is_last() => Some(End::Left),
             Departure::Staying | Departure::Leaving { .. } | Departure::Drained { .. } => self.lost(now),
             Departure::Lingering { until, left } => {
                 let needed = self.votes();
@@ -144,7 +151,7 @@ impl Participant {
     /// The table shows that the node may go: what lives here is to move away.
     pub(super) fn tell_to_drain(&mut self, effects: &mut Effects<Effect>) {
         if matches!(self.departure, Departure::Leaving { told: false })
-            && self.state() == Some(State::Draining)
+            && (self.state() == Some(State::Draining) || self.is_last())
         {
             self.departure = Departure::Leaving { told: true };
             effects.push(Effect::Publish(Event::Drain));

@@ -173,6 +173,42 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
     }
 
+    /// Starts an entity without a message, unless it lives.
+    pub(super) fn wake(&mut self, home: &mut Home<A, T>, id: EntityId) {
+        let slot = self.slot_of(home, self.hash(&id), id);
+        let place = home.table.slot(slot);
+        if matches!(place.body, Body::Vacant) {
+            place.body = Body::Lent;
+            self.begin(home, slot);
+            if matches!(home.table.peek(slot).body, Body::Busy(_)) {
+                self.go_on(home, slot);
+            }
+        }
+    }
+
+    /// Entities that are ending and await something do so to their end, apart from their lane.
+    pub(super) fn let_end(&mut self, home: &mut Home<A, T>) {
+        for slot in home.table.taken() {
+            let Body::Busy(busy) = &mut home.table.slot(slot).body else { continue };
+            let ends = |turning: &Turning<A, T>| matches!(turning.purpose, Purpose::End(_));
+            if !matches!(&busy.doing, Doing::Turn(turning) if ends(turning)) {
+                continue;
+            }
+            let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Ended) else { continue };
+            let Turning { mut future, call, .. } = turning;
+            self.calls.remove(&call.bell.token);
+            home.table.turning -= 1;
+            let hash = self.hash(&home.table.peek(slot).id);
+            resident::forget_awaiting(&self.system, resident::actor_id(hash));
+            let (ending, most) = (self.around.ending(), self.settings.handoff_timeout);
+            drop(tokio::spawn(async move {
+                // One that takes longer is ended.
+                let _ = tokio::time::timeout(most, std::future::poll_fn(|cx| future.poll(cx))).await;
+                drop(ending);
+            }));
+        }
+    }
+
     /// Has something wait for the entity in that slot, behind all that does.
     pub(super) fn enqueue(&mut self, home: &mut Home<A, T>, slot: u32, waits: Waits<A::Msg>) {
         let (number, crowd) = (home.number, &self.shared.crowd);

@@ -27,10 +27,8 @@ pub(crate) struct Settings<A: Actor> {
     pub(crate) stop_with: Option<Arc<dyn Fn() -> A::Msg + Send + Sync>>,
     /// How long a turn may last when its shard is to move.
     pub(crate) handoff_timeout: Duration,
-    /// Each entity has a task of its own.
-    pub(crate) own_tasks: bool,
     /// Entities that are there without a message, wherever their shards live.
-    pub(crate) eager: Vec<EntityId>,
+    pub(crate) eager: Vec<(u32, EntityId)>,
 }
 
 impl<A: Actor> Settings<A> {
@@ -44,7 +42,6 @@ impl<A: Actor> Settings<A> {
             supervision: Supervision::default(),
             stop_with: None,
             handoff_timeout: Duration::from_secs(60),
-            own_tasks: false,
             eager: Vec::new(),
         }
     }

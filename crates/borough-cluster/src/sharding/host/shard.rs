@@ -106,7 +106,10 @@ where
 
     fn place_message(&mut self, floor: &mut Floor<A, T>, stowed: Stowed<A::Msg>) {
         match self.stance.place(stowed.tag) {
-            Place::Run if self.fencing.is_some() => self.held.push_back(Placed::Message(stowed)),
+            Place::Run if self.fencing.is_some() && self.held.len() < WAITING_MAX => {
+                self.held.push_back(Placed::Message(stowed));
+            }
+            Place::Run if self.fencing.is_some() => refuse(floor, stowed),
             Place::Run => self.run_message(floor, stowed),
             Place::BehindTheCut if self.behind.len() < WAITING_MAX => {
                 self.behind.push_back(Placed::Message(stowed));
@@ -246,7 +249,17 @@ where
             self.place(floor, placed);
         }
         self.set_open();
+        self.wake_eager(floor);
         self.cut_if_quiet(floor);
+    }
+
+    /// Starts those that are to be there without a message.
+    fn wake_eager(&mut self, floor: &mut Floor<A, T>) {
+        let Some(home) = self.home.as_mut().filter(|home| !home.frozen) else { return };
+        let settings = floor.settings.clone();
+        for (_, id) in settings.eager.iter().filter(|(shard, _)| *shard == self.number) {
+            floor.wake(home, id.clone());
+        }
     }
 
     fn set_open(&mut self) {
@@ -403,6 +416,7 @@ where
         if gently {
             home.frozen = true;
             floor.end_all(&mut home);
+            floor.let_end(&mut home);
         }
         floor.let_go(*home, |floor, id, waits| {
             if let Waits::Message(message, ask) = waits {

@@ -81,6 +81,9 @@ pub(crate) trait Surroundings<M>: House<M> {
     /// Refuses a message that nobody here will handle, so that whoever asked learns it, and counts it.
     fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>);
 
+    /// Something of this node is ending; it waits for that until what is given is dropped.
+    fn ending(&self) -> Box<dyn Send>;
+
     /// Begins to fence the store before the first turn of a shard; `None` if there is nothing to fence.
     fn fence(&self, shard: u32, epoch: Epoch) -> Option<Fencing>;
 }

@@ -115,6 +115,10 @@ impl<M: Message> Surroundings<M> for Around<M> {
         resident::discard(message);
     }
 
+    fn ending(&self) -> Box<dyn Send> {
+        Box::new(())
+    }
+
     fn fence(&self, _shard: u32, _epoch: Epoch) -> Option<Fencing> {
         let fence = self.fence.lock().unwrap().take()?;
         Some(Box::pin(async move { fence.await.map_err(|_| borough_actor::Fault::new("the store is away")) }))
