@@ -60,17 +60,13 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         for (message, ask) in stashed.into_iter().rev() {
             entity.queue.push_front(Waits::Message(message, ask));
         }
-        match wait {
-            Some(wait) => {
-                let due = Due::Restart { shard: home.number, epoch: home.epoch, slot };
-                self.alarms.set(Instant::now() + wait, due);
-            }
-            None => {
-                let path = self.path(&home.table.peek(slot).id);
-                tracing::error!(entity = %path, "failed too often, stops");
-                self.ended(home, slot, StopReason::Fault);
-            }
+        if let Some(wait) = wait {
+            let due = Due::Restart { shard: home.number, epoch: home.epoch, slot };
+            return self.alarms.set(Instant::now() + wait, due);
         }
+        let path = self.path(&home.table.peek(slot).id);
+        tracing::error!(entity = %path, "failed too often, stops");
+        self.ended(home, slot, StopReason::Fault);
     }
 
     /// The time of rest is over.

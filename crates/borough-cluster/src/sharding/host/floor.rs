@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use borough_actor::resident::{
-    self, AskId, Belongings, Ended, Lodger, Station, Summons, Turned, is_given_up,
+    self, Annexed, AskId, Belongings, Ended, Lodger, Station, Summons, Turned, is_given_up,
 };
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
@@ -610,42 +610,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         };
         call.hush();
         while let Poll::Ready(summons) = belongings.poll_annex(&mut TaskContext::from_waker(&call.waker)) {
-            self.summoned(home, slot, &mut belongings, summons);
+            summoned(busy(&mut home.table.slot(slot).body), &mut belongings, summons);
         }
         if let Some(owned) = home.table.owned.get_mut(&slot) {
             (owned.belongings, owned.call) = (belongings, Some(call));
-        }
-    }
-
-    fn summoned(
-        &mut self,
-        home: &mut Home<A, T>,
-        slot: u32,
-        belongings: &mut Belongings<A::Msg>,
-        summons: Summons<A::Msg>,
-    ) {
-        use borough_actor::resident::Annexed;
-        let busy = busy(&mut home.table.slot(slot).body);
-        match summons {
-            Summons::Nothing => {}
-            Summons::End(reason) => busy.queue.push_front(Waits::End(reason)),
-            // The child is gone; its parent fails as if in a turn of its own.
-            Summons::Fault(fault) => {
-                busy.queue.push_front(Waits::Fault(fault));
-            }
-            Summons::Items(items) => {
-                for item in items {
-                    busy.queue.extend(match item {
-                        Annexed::Message(message, ask) => Some(Waits::Message(message, ask)),
-                        Annexed::Adapted(adapt, ask) => Some(Waits::Adapted(adapt, ask)),
-                        Annexed::Terminated(watch, who) => match belongings.watch_ended(watch, who) {
-                            None => None,
-                            Some(Ok(message)) => Some(Waits::Message(message, None)),
-                            Some(Err(who)) => Some(Waits::Terminated(who)),
-                        },
-                    });
-                }
-            }
         }
     }
 
@@ -681,6 +649,35 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.unpark(home, slot, turning);
         // What it had was in the turn's hands, and went with it.
         self.ended(home, slot, StopReason::Killed);
+    }
+}
+
+/// What came by an entity's own mailbox waits for it like everything else.
+fn summoned<A: Actor, T: Turns<A>>(
+    busy: &mut Busy<A, T>,
+    belongings: &mut Belongings<A::Msg>,
+    summons: Summons<A::Msg>,
+) {
+    match summons {
+        Summons::Nothing => {}
+        Summons::End(reason) => busy.queue.push_front(Waits::End(reason)),
+        // The child is gone; its parent fails as if in a turn of its own.
+        Summons::Fault(fault) => {
+            busy.queue.push_front(Waits::Fault(fault));
+        }
+        Summons::Items(items) => {
+            for item in items {
+                busy.queue.extend(match item {
+                    Annexed::Message(message, ask) => Some(Waits::Message(message, ask)),
+                    Annexed::Adapted(adapt, ask) => Some(Waits::Adapted(adapt, ask)),
+                    Annexed::Terminated(watch, who) => match belongings.watch_ended(watch, who) {
+                        None => None,
+                        Some(Ok(message)) => Some(Waits::Message(message, None)),
+                        Some(Err(who)) => Some(Waits::Terminated(who)),
+                    },
+                });
+            }
+        }
     }
 }
 

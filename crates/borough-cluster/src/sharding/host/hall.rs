@@ -294,10 +294,10 @@ where
             let floor = &mut self.floor;
             match (due, &mut shard.home) {
                 (Due::Timer { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
-                    floor.timer(home, slot)
+                    floor.timer(home, slot);
                 }
                 (Due::Restart { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
-                    floor.restart_now(home, slot)
+                    floor.restart_now(home, slot);
                 }
                 (Due::Handoff { next, .. }, _) => shard.handoff_is_late(floor, next),
                 (Due::Fence { epoch, .. }, _) => shard.fence_again(floor, epoch),
@@ -495,7 +495,7 @@ where
                 }
             }
         }
-        stats.busiest.sort_by(|a, b| b.1.cmp(&a.1));
+        stats.busiest.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));
         stats.busiest.truncate(BUSIEST);
         stats
     }
@@ -514,7 +514,7 @@ where
                 Item::Message(Stowed { id, message, ask, .. }) => self.floor.around.refuse(&id, message, ask),
                 Item::Rare(rare) => {
                     if let Rare::Packet(mut packet) = *rare {
-                        while packet.next(|came, carrier| refuse(came, carrier)).is_some() {}
+                        while packet.next(refuse).is_some() {}
                     }
                 }
             }

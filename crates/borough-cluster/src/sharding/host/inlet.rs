@@ -80,16 +80,16 @@ impl<M> LaneInlet<M> {
     }
 
     /// The lane is gone: whoever asked learns it.
-    fn discard(&self, item: Item<M>) {
+    fn discard(item: Item<M>) {
         let Item::Rare(rare) = item else { return };
         let Rare::Packet(mut packet) = *rare else { return };
-        while packet.next(|came, carrier| refuse(came, carrier)).is_some() {}
+        while packet.next(refuse).is_some() {}
     }
 
     fn discard_staged(&mut self) {
         self.weight = 0;
         for item in std::mem::take(&mut self.staged) {
-            self.discard(item);
+            Self::discard(item);
         }
     }
 }
@@ -103,7 +103,7 @@ impl<M: Message> LaneInlet<M> {
                 let outcome = std::task::ready!(self.lane.mailbox.poll_waiting(ticket, cx.waker()));
                 self.in_line = None;
                 if let Err(item) = outcome {
-                    self.discard(item);
+                    Self::discard(item);
                 }
             }
             self.weight -= self.lane.mailbox.push_all(&mut self.staged, self.weight);
@@ -118,7 +118,7 @@ impl<M: Message> LaneInlet<M> {
                     | borough_actor::resident::Refusal::Refused(item)
                     | borough_actor::resident::Refusal::Closed(item)
                     | borough_actor::resident::Refusal::Displaced(item)
-                    | borough_actor::resident::Refusal::Dropped(item) => self.discard(item),
+                    | borough_actor::resident::Refusal::Dropped(item) => Self::discard(item),
                 },
             }
         }
@@ -135,7 +135,7 @@ pub(super) fn refuse(came: &Came<'_>, carrier: &Arc<dyn Carrier>) {
 impl<M> Drop for LaneInlet<M> {
     fn drop(&mut self) {
         if let Some(item) = self.in_line.take().and_then(|ticket| self.lane.mailbox.withdraw(ticket)) {
-            self.discard(item);
+            Self::discard(item);
         }
         self.seal();
         self.discard_staged();

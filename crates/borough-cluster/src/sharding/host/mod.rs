@@ -50,6 +50,7 @@ pub(crate) use self::surroundings::{Fencing, Forwarded, Sight, Surroundings};
 const LANES_PER_WORKER: u32 = 2;
 
 /// Starts the lanes of a type, on the runtime of its system. Shard `n` lives in lane `n % lanes`.
+#[expect(clippy::needless_pass_by_value, reason = "each lane keeps one")]
 pub(crate) fn start<A: Actor>(
     settings: Settings<A>,
     surroundings: Arc<dyn Surroundings<A::Msg>>,

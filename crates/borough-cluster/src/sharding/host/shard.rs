@@ -125,7 +125,7 @@ where
                 floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message, ask });
             }
             Place::Wait if self.waiting.len() < WAITING_MAX => {
-                self.waiting.push_back(Placed::Message(stowed))
+                self.waiting.push_back(Placed::Message(stowed));
             }
             Place::BehindTheCut | Place::Wait | Place::Refuse(_) => refuse(floor, stowed),
         }
@@ -159,7 +159,7 @@ where
                 around.forward(to, self.number, tag, Forwarded::Barrier(Barrier { tag, ..barrier }));
             }
             Passage::Wait if self.waiting.len() < WAITING_MAX => {
-                self.waiting.push_back(Placed::Barrier(barrier))
+                self.waiting.push_back(Placed::Barrier(barrier));
             }
             // It is sent again.
             Passage::Wait => {}

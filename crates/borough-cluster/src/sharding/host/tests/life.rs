@@ -368,7 +368,7 @@ async fn messages_of_another_node_are_decoded_and_handled_in_order() {
     let node = Node::running(&system, things());
     let notes: Vec<_> =
         (0..1000).map(|note| (["a", "b", "c"][note % 3], 1, Word::Note(note as u64))).collect();
-    for mut inlet in node.from_abroad(&notes) {
+    for mut inlet in node.come(&notes) {
         std::future::poll_fn(|cx| inlet.poll_flush(cx)).await;
         assert_eq!(inlet.waiting(), 0);
     }

@@ -45,6 +45,9 @@ pub(super) async fn eventually(what: &str, holds: impl Fn() -> bool) {
     panic!("in vain: {what}");
 }
 
+/// A shard that was sent away: which, by which epoch, in which parts.
+type Sent = (u32, Epoch, Vec<Vec<u8>>);
+
 /// What is around the lanes of one node.
 pub(super) struct Around<M> {
     system: SystemHandle,
@@ -54,14 +57,14 @@ pub(super) struct Around<M> {
     waits: Mutex<Vec<Waker>>,
     pub(super) reports: Mutex<Vec<LaneReport>>,
     pub(super) forwarded: Mutex<Vec<(Epoch, Forwarded<M>)>>,
-    pub(super) transfers: Mutex<Vec<(u32, Epoch, Vec<Vec<u8>>)>>,
+    pub(super) transfers: Mutex<Vec<Sent>>,
     pub(super) refused: AtomicU64,
     pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
     carrier: Arc<dyn Carrier>,
 }
 
 impl<M: Message> House<M> for Around<M> {
-    fn kind(&self) -> &str {
+    fn kind(&self) -> &'static str {
         "things"
     }
 
@@ -252,7 +255,7 @@ impl<M: Message> Node<M> {
     }
 
     /// Messages as if they had come from another node.
-    pub(super) fn from_abroad(&self, messages: &[(&str, u64, M)]) -> Vec<super::super::LaneInlet<M>> {
+    pub(super) fn come(&self, messages: &[(&str, u64, M)]) -> Vec<super::super::LaneInlet<M>> {
         let mut inlets: Vec<_> =
             self.lanes.iter().map(|lane| lane.inlet(self.around.carrier.clone())).collect();
         for (id, tag, message) in messages {
