@@ -153,7 +153,8 @@ impl Lane {
         let was_sent = home.frost.is_some_and(|frost| frost.is_cut);
         for entity in home.entities.into_values() {
             if let Some(turn) = entity.turn {
-                deeds.push(Deed::End(turn.id, Ended::Lost("dropped in its turn")));
+                let why = if why == Dropped::NoOtherHost { text } else { "dropped in its turn" };
+                deeds.push(Deed::End(turn.id, Ended::Lost(why)));
             }
             // What was carried away may have been handled there.
             let why = if was_sent { Ended::Lost("dropped, a copy") } else { Ended::Refused(text) };

@@ -90,7 +90,8 @@ impl World {
                 }
                 Deed::Freezing { next } => {
                     // Who gives up just when it is done says both.
-                    let is_impossible = sharding.random.per_mille(sharding.load.impossible);
+                    let is_impossible =
+                        !self.is_healing && sharding.random.per_mille(sharding.load.impossible);
                     let delay = sharding.random.below(60 * MILLISECOND);
                     if is_impossible {
                         self.plan_act(slot, delay, Act::Impossible { shard, next });
@@ -154,7 +155,7 @@ impl World {
         let Some(lane) = site.lanes.get_mut(&shard) else { return Ok(()) };
         let mut planned = Vec::new();
         for entity in idle {
-            let is_stuck = sharding.random.below(10_000) < sharding.load.stuck;
+            let is_stuck = !self.is_healing && sharding.random.below(10_000) < sharding.load.stuck;
             let is_parked = is_stuck || sharding.random.per_mille(150);
             let length = match sharding.random.below(800) {
                 _ if is_stuck => sharding.random.between(4 * SECOND, 15 * SECOND),

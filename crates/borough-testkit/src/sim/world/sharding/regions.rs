@@ -18,8 +18,8 @@ use crate::sim::sharding::{Frame, Item, Letter, Site, Situation};
 use crate::sim::violation::Violation;
 use crate::sim::world::Happening;
 
-/// More records than that for one shard at one node are no longer bounded.
-const RECORDS_MAX: usize = 200;
+/// More records than that at one node are no longer bounded: shards of a run do not move more often in the time of a record.
+const RECORDS_MAX: usize = 1000;
 
 impl World {
     /// The life in that slot may have joined a cluster, or have a newer table.
