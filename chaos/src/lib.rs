@@ -7,15 +7,19 @@
 //! ground     where they run: loopback, network namespaces, or behind proxies
 //! strangers  those who are no nodes and connect all the same
 //! janitor    removes what a harness that was killed has left
+//! sharding   the same for entities: their scenarios, fail-over measured, an hour of load
+//! history    what happened to every message, and whether that may be
 //! program    the node itself              words  what it and the harness say to each other
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "command-line programs speak on them")]
 
 mod fleet;
 mod ground;
+pub mod history;
 pub mod janitor;
 pub mod program;
 mod scenarios;
+pub mod sharding;
 mod strangers;
 pub mod suite;
 pub mod words;

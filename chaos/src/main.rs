@@ -1,11 +1,11 @@
-//! Plays scenarios with real processes: `cargo xtask chaos network`.
+//! Plays scenarios with real processes: `cargo xtask chaos network`, `cargo xtask chaos sharding`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use borough_chaos::janitor;
 use borough_chaos::suite::{self, Options};
+use borough_chaos::{janitor, sharding};
 use clap::{Args, Parser, Subcommand};
 
 #[derive(Parser)]
@@ -19,6 +19,22 @@ struct Cli {
 enum Command {
     /// Nodes on a network: kills, pauses, cuts, strangers.
     Network(Network),
+    /// Entities on nodes: joins, leaves, kills, pauses, cuts, under load.
+    Sharding(Sharding),
+    /// Kills nodes under load, and measures how long it takes until every entity answers again.
+    Failover {
+        /// How many; every other is the coordinator's.
+        #[arg(long, default_value_t = 20)]
+        kills: usize,
+        #[command(flatten)]
+        load: Load,
+    },
+    /// Full load for hours: is a healthy node ever removed?
+    Soak {
+        /// How many hours.
+        #[arg(long, default_value_t = 1.0)]
+        hours: f64,
+    },
     /// Cleans up once standard input ends, as the harness starts it.
     #[command(hide = true)]
     Janitor,
@@ -47,6 +63,38 @@ struct Network {
     proxies: bool,
 }
 
+#[derive(Args, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+struct Sharding {
+    /// Only the scenario of this number, or those whose names contain this (repeatable).
+    #[arg(long)]
+    only: Vec<String>,
+    /// Only the first five, in less than two minutes.
+    #[arg(long)]
+    short: bool,
+    /// Keeps logs and histories even of those that held.
+    #[arg(long)]
+    keep: bool,
+    /// Names all scenarios and plays none.
+    #[arg(long)]
+    list: bool,
+    /// Cuts ways by proxies, even where network namespaces can be made.
+    #[arg(long)]
+    proxies: bool,
+    #[command(flatten)]
+    load: Load,
+}
+
+#[derive(Args, Default)]
+struct Load {
+    /// How many messages a client sends in a second; 0: as many as there is room for.
+    #[arg(long, default_value_t = 4000)]
+    rate: u64,
+    /// The longest freeze that a healthy node may show, in milliseconds; raise it on a machine that is busy with other things.
+    #[arg(long)]
+    max_pause_ms: Option<u64>,
+}
+
 fn main() -> ExitCode {
     let ran = match Cli::parse().command {
         Command::Janitor => {
@@ -58,6 +106,20 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Network(network) => options(network).and_then(|options| suite::run(&options)),
+        Command::Sharding(sharding) if sharding.list => {
+            sharding::list();
+            Ok(())
+        }
+        Command::Sharding(arguments) => of_sharding(arguments).and_then(|options| sharding::run(&options)),
+        Command::Failover { kills, load } => {
+            let arguments = Sharding { load, ..Sharding::default() };
+            of_sharding(arguments).and_then(|options| sharding::measure(&options, kills))
+        }
+        Command::Soak { hours } => {
+            Duration::try_from_secs_f64(hours * 3600.0).map_err(|error| error.to_string()).and_then(|time| {
+                of_sharding(Sharding::default()).and_then(|options| sharding::soak(&options, time))
+            })
+        }
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,18 +131,47 @@ fn main() -> ExitCode {
 }
 
 fn options(network: Network) -> Result<Options, String> {
-    let chaos = std::env::current_exe().map_err(|error| error.to_string())?;
-    // target/release/chaos
-    let beside = |name| chaos.with_file_name(name);
-    let target = chaos.ancestors().nth(2).map(PathBuf::from).ok_or("this program is in no target folder")?;
+    let Folders { node, chaos, logs } = Folders::find()?;
     Ok(Options {
-        node: beside("chaos-node"),
-        logs: target.join("chaos"),
+        node,
+        chaos,
+        logs,
         only: network.only,
         quick: network.quick,
         keep: network.keep,
         max_pause: network.max_pause_ms.map(Duration::from_millis),
         proxies: network.proxies,
-        chaos,
     })
+}
+
+fn of_sharding(arguments: Sharding) -> Result<sharding::Options, String> {
+    let Folders { node, chaos, logs } = Folders::find()?;
+    Ok(sharding::Options {
+        node,
+        chaos,
+        logs,
+        only: arguments.only,
+        short: arguments.short,
+        keep: arguments.keep,
+        rate: arguments.load.rate,
+        max_pause: arguments.load.max_pause_ms.map(Duration::from_millis),
+        proxies: arguments.proxies,
+    })
+}
+
+/// Where everything is.
+struct Folders {
+    node: PathBuf,
+    chaos: PathBuf,
+    logs: PathBuf,
+}
+
+impl Folders {
+    fn find() -> Result<Self, String> {
+        let chaos = std::env::current_exe().map_err(|error| error.to_string())?;
+        // target/release/chaos
+        let target =
+            chaos.ancestors().nth(2).map(PathBuf::from).ok_or("this program is in no target folder")?;
+        Ok(Self { node: chaos.with_file_name("chaos-node"), logs: target.join("chaos"), chaos })
+    }
 }

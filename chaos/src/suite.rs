@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     raise_open_files();
     sweep();
     let cuts = chosen.iter().any(|scenario| scenario.wants == Wants::Cuts);
-    let namespaces = cuts && namespaces_are_used(options)?;
+    let namespaces = cuts && namespaces_can_be_used(options.proxies)?;
     let janitor = Rc::new(Janitor::hire(&options.chaos)?);
     println!("{:<18}{:>8}  {:<8}measured", "scenario", "time", "result");
     let mut failed = Vec::new();
@@ -93,8 +93,8 @@ fn is_chosen(scenario: &Scenario, options: &Options) -> bool {
 }
 
 /// Whether ways are cut in namespaces; says so if not, and why.
-fn namespaces_are_used(options: &Options) -> Result<bool, String> {
-    if options.proxies {
+pub(crate) fn namespaces_can_be_used(proxies: bool) -> Result<bool, String> {
+    if proxies {
         return Ok(false);
     }
     let Err(why) = are_permitted() else { return Ok(true) };

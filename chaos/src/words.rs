@@ -5,6 +5,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+/// The type of entities that count what they are sent, and move with it.
+pub(crate) const LEDGER: &str = "ledger";
+/// The type of entities that ignore that they are to stop.
+pub(crate) const MULE: &str = "mule";
+/// The type of entities that nobody sends to before the flood.
+pub(crate) const UNKNOWN: &str = "unknown";
+
 /// One line of a node's standard output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -58,6 +65,8 @@ pub struct View {
     pub voters: BTreeSet<u64>,
     /// Whether other voters are about to take their place.
     pub is_joint: bool,
+    /// How many more voters may be lost at once.
+    pub tolerates: usize,
     /// Who is there.
     pub members: Vec<Seen>,
 }
@@ -143,6 +152,27 @@ pub enum Answer {
         /// The longest, in microseconds.
         max_us: u64,
     },
+    /// To `load look` and `load stop`.
+    Load(LoadCounts),
+    /// To `read`.
+    Read {
+        /// How many entities did not say what they remember.
+        unread: usize,
+    },
+    /// To `shards`.
+    Shards {
+        /// Node by node.
+        nodes: Vec<ShardsOf>,
+    },
+    /// To `flooded`.
+    Received {
+        /// Entities of which type.
+        kind: String,
+        /// How many messages they have had.
+        received: u64,
+        /// How many of them were out of order.
+        misplaced: u64,
+    },
     /// To all others.
     Done,
     /// It did not work.
@@ -150,4 +180,52 @@ pub enum Answer {
         /// Why.
         why: String,
     },
+}
+
+/// What a load has sent so far, and what came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadCounts {
+    /// Tells.
+    pub tells: u64,
+    /// Asks.
+    pub asks: u64,
+    /// Asks that were answered.
+    pub answered: u64,
+    /// Messages that came back with a reason.
+    pub refused: u64,
+    /// The longest that an ask took, in microseconds.
+    pub slowest_us: u64,
+}
+
+/// What lives of one type on one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardsOf {
+    /// What the node is called.
+    pub node: String,
+    /// Whether entities of the type can live there.
+    pub hosts: bool,
+    /// The shards there, and since which epoch. Pairs: numbers cannot be names in an answer.
+    pub shards: Vec<(u32, u64)>,
+    /// How many entities.
+    pub entities: usize,
+    /// Messages that wait there for a way.
+    pub held: usize,
+    /// Messages refused there so far.
+    pub refused: usize,
+    /// Why the node did not say, if it did not.
+    pub missing: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_node_says_of_its_shards_is_read_as_it_was_written() {
+        let node = ShardsOf { node: "n1".to_owned(), shards: vec![(3, 1), (4, 9)], ..ShardsOf::default() };
+        let said = Said::Answer { id: 7, answer: Answer::Shards { nodes: vec![node.clone()] } };
+        let read = serde_json::from_str(&serde_json::to_string(&said).unwrap());
+        let Ok(Said::Answer { id: 7, answer: Answer::Shards { nodes } }) = read else { panic!("{read:?}") };
+        assert_eq!(nodes, [node]);
+    }
 }

@@ -19,7 +19,8 @@ usage: cargo xtask <command>
   verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
   tidy     the house rules alone
   sim      the cluster simulator: `cargo xtask sim --help` says how
-  chaos    real processes under real faults: `cargo xtask chaos network --help` says how";
+  chaos    real processes under real faults: `cargo xtask chaos network --help` says how; so for `sharding` and `failover`
+  soak     hours of full load on real processes: `cargo xtask soak --hours 1`";
 
 fn main() -> ExitCode {
     match run() {
@@ -38,7 +39,9 @@ fn run() -> Result<ExitCode> {
         ["tidy"] => tidy::run(&workspace_root()?)?,
         // What the simulator found is in its exit code.
         ["sim", ref arguments @ ..] => return sim::run(&workspace_root()?, arguments),
-        ["chaos", ref arguments @ ..] => return chaos::run(&workspace_root()?, arguments),
+        ["chaos", ref arguments @ ..] | ref arguments @ ["soak", ..] => {
+            return chaos::run(&workspace_root()?, arguments);
+        }
         _ => bail!("{USAGE}"),
     }
     Ok(ExitCode::SUCCESS)

@@ -42,8 +42,7 @@ impl Fleet {
             }
             growth = growth.max(grown);
         }
-        let running = self.nodes.values().map(|process| (process.log.clone(), process.since.elapsed()));
-        for (log, ran) in running.chain(self.gone.iter().cloned()).collect::<Vec<_>>() {
+        for (log, ran) in self.logs() {
             check_log(&log, ran).map_err(|why| format!("{}: {why}", log.display()))?;
         }
         Ok(growth)

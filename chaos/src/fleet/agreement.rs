@@ -172,6 +172,7 @@ mod tests {
             version: "t1.9".to_owned(),
             voters: [1, 2, 3].into(),
             is_joint: false,
+            tolerates: 1,
             members: [1, 2, 3].map(seen).into(),
         }
     }

@@ -6,7 +6,7 @@ mod process;
 mod room;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use rustix::process::Signal;
 pub(crate) use self::process::Process;
 pub(crate) use self::room::{Heard, Room};
 use crate::ground::Ground;
+use crate::history::EXTENSION;
 use crate::janitor::Janitor;
 use crate::words::{Answer, Status};
 
@@ -57,6 +58,17 @@ pub(crate) struct Fleet {
     pub(crate) formed: Duration,
     /// The logs of processes that are gone, with how long they ran.
     gone: Vec<(PathBuf, Duration)>,
+    /// What processes at a place are to the entities.
+    entities: BTreeMap<usize, Entities>,
+}
+
+/// What a process is to the entities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entities {
+    /// The word for it: `host` or `proxy`.
+    pub(crate) part: &'static str,
+    /// Whether it writes a history.
+    pub(crate) is_written_down: bool,
 }
 
 impl Fleet {
@@ -72,7 +84,34 @@ impl Fleet {
             janitor,
             formed: Duration::ZERO,
             gone: Vec::new(),
+            entities: BTreeMap::new(),
         }
+    }
+
+    /// Processes started at a place from now on have something to do with entities.
+    pub(crate) fn give_entities(&mut self, place: usize, entities: Entities) {
+        self.entities.insert(place, entities);
+    }
+
+    /// Where logs and histories are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.plan.folder
+    }
+
+    /// What the process at a place is called, this start of it.
+    pub(crate) fn process_name(&self, place: usize) -> Result<String, String> {
+        Ok(started(place, self.process(place)?.start))
+    }
+
+    /// The first sender of the process at a place.
+    pub(crate) fn first_sender(&self, place: usize) -> Result<u32, String> {
+        Ok(first_sender(self.process(place)?.start))
+    }
+
+    /// The logs of all processes that were ever started, with how long each ran.
+    pub(crate) fn logs(&self) -> Vec<(PathBuf, Duration)> {
+        let running = self.nodes.values().map(|process| (process.log.clone(), process.since.elapsed()));
+        running.chain(self.gone.iter().cloned()).collect()
     }
 
     /// Which places have a process.
@@ -119,7 +158,13 @@ impl Fleet {
         if let Some(pause) = self.plan.max_pause {
             command.args(["--max-pause-ms", &pause.as_millis().to_string()]);
         }
-        let name = format!("{}-start{start}", name(place));
+        let name = started(place, start);
+        if let Some(entities) = self.entities.get(&place) {
+            command.args(["--entities", entities.part, "--first-sender", &first_sender(start).to_string()]);
+            if entities.is_written_down {
+                command.arg("--history").arg(self.plan.folder.join(&name).with_extension(EXTENSION));
+            }
+        }
         let process = Process::start(command, start, &self.room, &self.plan.folder, &name)?;
         if let Some(janitor) = &self.janitor {
             janitor.note_process(process.id());
@@ -252,6 +297,16 @@ impl Fleet {
     pub(crate) fn uid(&self, place: usize) -> Result<u64, String> {
         self.hear(place, ANSWER_BOUND, |heard| Ok(heard.view().ok_or("it has said nothing")?.uid))
     }
+}
+
+/// What a process is called.
+fn started(place: usize, start: usize) -> String {
+    format!("{}-start{start}", name(place))
+}
+
+/// Each process has room for ten senders.
+fn first_sender(start: usize) -> u32 {
+    u32::try_from(start * 10).unwrap_or(u32::MAX)
 }
 
 /// What the node at a place is called.

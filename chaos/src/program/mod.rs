@@ -3,6 +3,7 @@
 //! It ends by SIGTERM in order, by `quit` at once, and at once when its standard input ends: whoever started it is gone then.
 
 mod counter;
+mod ledger;
 mod options;
 mod orders;
 mod self_view;
@@ -16,6 +17,7 @@ use borough::Node;
 use clap::Parser;
 
 use self::counter::{Counter, Tally};
+use self::ledger::{Ledgers, Setting};
 use self::options::Options;
 use self::orders::Orders;
 use crate::words::Said;
@@ -48,6 +50,8 @@ pub fn main() -> ExitCode {
 
 async fn run(options: Options) -> Result<(), borough::Error> {
     let workers = options.workers;
+    let (entities, ids) = (options.entities, options.ids);
+    let (history, first_sender) = (options.history.clone(), options.first_sender);
     let node = Arc::new(options.builder()?.start().await?);
     let tally = Arc::new(Tally::default());
     let counter = {
@@ -55,6 +59,13 @@ async fn run(options: Options) -> Result<(), borough::Error> {
         node.actor(move || Counter::new(tally.clone())).name(counter::NAME).spawn()?
     };
     node.expose(&counter)?;
+    let ledgers = match entities {
+        None => None,
+        Some(part) => {
+            let setting = Setting { part, ids, history: history.as_deref(), first_sender };
+            Some(Arc::new(Ledgers::start(&node, setting).await?))
+        }
+    };
     say(&Said::Listening {
         node: node.node_id().as_str().to_owned(),
         address: node.address().as_str().to_owned(),
@@ -62,7 +73,7 @@ async fn run(options: Options) -> Result<(), borough::Error> {
     });
     tokio::spawn(tell_topology(node.clone()));
     tokio::spawn(tell_counts(node.clone()));
-    let orders = Orders::new(node.clone(), tally, workers);
+    let orders = Orders::new(node.clone(), tally, workers, ledgers);
     let runtime = tokio::runtime::Handle::current();
     // A thread, as a read of standard input cannot be given up; it ends with the process.
     std::thread::Builder::new().name("orders".to_owned()).spawn(move || {

@@ -1,9 +1,10 @@
 //! How the program under test is started.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use borough::{Node, NodeBuilder, Secret};
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use tracing_subscriber::filter::LevelFilter;
 
 /// One node of a cluster, to be harmed.
@@ -34,9 +35,30 @@ pub(super) struct Options {
     /// Threads of the runtime that runs its actors.
     #[arg(long, default_value_t = 2)]
     pub(super) workers: usize,
+    /// Starts the types of entities: as a host of them, or as a proxy that puts load on them.
+    #[arg(long)]
+    pub(super) entities: Option<Part>,
+    /// How many entities there are.
+    #[arg(long, default_value_t = 10_000)]
+    pub(super) ids: u32,
+    /// Where turns and messages are written down.
+    #[arg(long)]
+    pub(super) history: Option<PathBuf>,
+    /// The number of its first sender; no other process of the run may use the next ten.
+    #[arg(long, default_value_t = 0)]
+    pub(super) first_sender: u32,
     /// What is logged on standard error.
     #[arg(long, default_value = "debug")]
     pub(super) log: LevelFilter,
+}
+
+/// What a node is to the entities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Part {
+    /// They live there.
+    Host,
+    /// It sends to them.
+    Proxy,
 }
 
 impl Options {

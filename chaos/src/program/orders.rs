@@ -8,6 +8,12 @@
 //! | `asks NODE MILLIS` | asks it, one at a time, for so long |
 //! | `lookup NODE` | finds its counter |
 //! | `block-workers MILLIS` | every worker of the runtime stands still for so long |
+//! | `load start RATE` | sends to all entities, so many messages a second; as many as there is room for if that is 0 |
+//! | `load look`, `load stop` | what came of it so far; the end of it |
+//! | `read` | has every entity say what it remembers, and writes that down |
+//! | `shards TYPE` | what lives where |
+//! | `poke TYPE COUNT MILLIS` | asks as many entities until each has answered, for so long at most |
+//! | `flood COUNT`, `flooded` | as many tells to entities of the type `unknown`; what they counted |
 //! | `quit` | the process ends at once, without leaving |
 
 use std::sync::{Arc, Barrier};
@@ -16,6 +22,7 @@ use std::time::{Duration, Instant};
 use borough::{ActorRef, Node};
 
 use super::counter::{Note, PATH, Tally};
+use super::ledger::{self, Ledgers};
 use super::{say, self_view};
 use crate::words::{Answer, Said};
 
@@ -29,11 +36,17 @@ pub(super) struct Orders {
     node: Arc<Node>,
     tally: Arc<Tally>,
     workers: usize,
+    ledgers: Option<Arc<Ledgers>>,
 }
 
 impl Orders {
-    pub(super) fn new(node: Arc<Node>, tally: Arc<Tally>, workers: usize) -> Self {
-        Self { node, tally, workers }
+    pub(super) fn new(
+        node: Arc<Node>,
+        tally: Arc<Tally>,
+        workers: usize,
+        ledgers: Option<Arc<Ledgers>>,
+    ) -> Self {
+        Self { node, tally, workers, ledgers }
     }
 
     /// Does what the line says, and says what came of it.
@@ -62,8 +75,24 @@ impl Orders {
                 Ok(Answer::Done)
             }
             ["quit"] => std::process::exit(0),
+            ["load", "start", rate] => self.ledgers()?.load.start(number(rate)?).map(|()| Answer::Done),
+            ["load", "look"] => Ok(Answer::Load(self.ledgers()?.load.counts())),
+            ["load", "stop"] => self.ledgers()?.load.stop().await.map(Answer::Load),
+            ["read"] => Ok(Answer::Read { unread: self.ledgers()?.load.read_all().await }),
+            ["shards", kind] => Ok(Answer::Shards { nodes: ledger::shards(&self.node, kind).await }),
+            ["poke", kind, count, millis] => {
+                let bound = Duration::from_millis(number(millis)?);
+                let count = usize::try_from(number(count)?).map_err(|error| error.to_string())?;
+                self.ledgers()?.poke(kind, count, bound).await
+            }
+            ["flood", count] => Ok(self.ledgers()?.flood(number(count)?).await),
+            ["flooded"] => self.ledgers()?.flooded().await,
             _ => Err(format!("no such order: {}", words.join(" "))),
         }
+    }
+
+    fn ledgers(&self) -> Result<&Arc<Ledgers>, String> {
+        self.ledgers.as_ref().ok_or_else(|| "no entities were started here; see --entities".to_owned())
     }
 
     async fn counter(&self, node: &str) -> Result<ActorRef<Note>, String> {

@@ -23,6 +23,7 @@ pub(super) fn view(now: &TopologySnapshot) -> View {
         version: format!("{:?}", now.version),
         voters: now.voters.now.iter().map(|uid| uid.get()).collect(),
         is_joint: now.voters.is_joint(),
+        tolerates: now.tolerates(),
         members: members.collect(),
     }
 }

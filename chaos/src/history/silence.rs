@@ -1,0 +1,75 @@
+//! How long entities were silent: from the sending of a message to the next turn of the one it was for.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::History;
+use super::check::{Expected, Faults, after};
+use super::line::{Outcome, Sending};
+use super::of_id::OfId;
+
+/// Who waits for longer than this had to wait for something.
+const NOTICEABLE: Duration = Duration::from_millis(200);
+
+/// The longest silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Silence {
+    pub(crate) time: Duration,
+    /// When it began.
+    pub(crate) since: u64,
+    pub(crate) id: u32,
+}
+
+/// When an entity did something: its turns, and when it was read.
+fn signs_of_life(of_id: &OfId<'_>) -> Vec<u64> {
+    let turns = of_id.turns.iter().map(|(_, turn)| turn.signed.at);
+    turns.chain(of_id.page.map(|page| page.at)).collect()
+}
+
+/// Each message that counts, with when the entity next did something: those that were lost show nothing.
+fn waits<'a>(of_id: &OfId<'a>, expected: &Expected) -> Vec<(&'a Sending, Option<u64>)> {
+    let signs = signs_of_life(of_id);
+    let lost: BTreeSet<_> = of_id.lost().iter().map(|lost| (lost.sender, lost.number)).collect();
+    let counts = |sending: &&&Sending| {
+        !expected.is_apart(sending)
+            && !lost.contains(&(sending.sender, sending.number))
+            && !matches!((&sending.outcome, sending.is_ask), (Outcome::Refused(_), false))
+    };
+    let next = |sent| signs.get(signs.partition_point(|at| *at < sent)).copied();
+    of_id.sendings.iter().filter(counts).map(|sending| (*sending, next(sending.sent))).collect()
+}
+
+/// The longest wait for one entity.
+pub(super) fn longest(of_id: &OfId<'_>, expected: &Expected, faults: &mut Faults) -> Silence {
+    let mut longest = Silence { id: of_id.id, ..Silence::default() };
+    for (sending, next) in waits(of_id, expected) {
+        let Some(next) = next else {
+            faults.note("an entity is silent in the end", || {
+                format!("{} since {} ({:?})", of_id.id, sending.sent, sending.outcome)
+            });
+            continue;
+        };
+        let time = after(next, sending.sent);
+        if time > longest.time {
+            longest = Silence { time, since: sending.sent, id: of_id.id };
+        }
+    }
+    longest
+}
+
+/// How long after a moment the last entity answered that had been silent for a noticeable time; of messages sent before `until`.
+pub(crate) fn again(history: &History, expected: &Expected, harmed: u64, until: u64) -> Duration {
+    let mut last = harmed;
+    for of_id in OfId::all(history, expected) {
+        for (sending, next) in waits(&of_id, expected) {
+            if let Some(next) = next
+                && sending.sent < until
+                && next > harmed
+                && after(next, sending.sent) > NOTICEABLE
+            {
+                last = last.max(next);
+            }
+        }
+    }
+    after(last, harmed)
+}

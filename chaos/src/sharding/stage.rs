@@ -1,0 +1,258 @@
+//! Hosts and clients under load: set, harmed, checked.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::layout::Layout;
+use super::verdict::Played;
+use crate::fleet::{Entities, Fleet, SETTLE_BOUND, name};
+use crate::history::{self, Expected, History, Lives, now};
+use crate::words::{Answer, LEDGER, LoadCounts, ShardsOf};
+
+/// How many entities there are.
+pub(super) const IDS: u32 = 10_000;
+/// Where the client is: after all hosts, also those to come.
+pub(super) const CLIENT: usize = 7;
+/// Where the second is.
+pub(super) const SECOND_CLIENT: usize = 8;
+/// How long shards may take to be balanced.
+pub(super) const BALANCE_BOUND: Duration = Duration::from_secs(40);
+/// How long the end of a load may take: until the last ask has timed out.
+const STOP_BOUND: Duration = Duration::from_secs(60);
+/// How long a node may take to say what all nodes host.
+const SHARDS_BOUND: Duration = Duration::from_secs(8);
+/// How often it is asked.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Hosts and clients, and what is to be expected of their history.
+pub(super) struct Stage<'a> {
+    pub(super) fleet: &'a mut Fleet,
+    pub(super) expected: Expected,
+    /// When the last harm was done.
+    harmed_at: Option<u64>,
+    /// Processes that may have no turn between two moments.
+    quiet: Vec<(String, u64, u64)>,
+    clients: Vec<usize>,
+    rate: u64,
+}
+
+impl<'a> Stage<'a> {
+    /// Starts hosts, clients and their load, and waits until every entity lives and shards are balanced.
+    pub(super) fn set(
+        fleet: &'a mut Fleet,
+        hosts: usize,
+        clients: usize,
+        rate: u64,
+        is_written_down: bool,
+    ) -> Result<Self, String> {
+        for place in 1..CLIENT {
+            fleet.give_entities(place, Entities { part: "host", is_written_down });
+        }
+        fleet.form(hosts)?;
+        let clients: Vec<_> = [CLIENT, SECOND_CLIENT].into_iter().take(clients).collect();
+        let mut stage =
+            Self { fleet, expected: Expected::default(), harmed_at: None, quiet: Vec::new(), clients, rate };
+        for client in stage.clients.clone() {
+            stage.fleet.give_entities(client, Entities { part: "proxy", is_written_down });
+            stage.fleet.start(client)?;
+            // One after the other: who came first votes first.
+            stage.fleet.settled(SETTLE_BOUND)?;
+        }
+        for client in stage.clients.clone() {
+            stage.begin_load(client)?;
+        }
+        stage.every_entity_has_had_a_turn()?;
+        stage.balanced()?;
+        stage.tolerates()?;
+        Ok(stage)
+    }
+
+    pub(super) fn begin_load(&mut self, client: usize) -> Result<(), String> {
+        let rate = self.rate;
+        self.fleet.ask(client, &format!("load start {rate}"), Duration::from_secs(2)).map(drop)
+    }
+
+    /// Ends the load of a client, and waits until its last ask has ended.
+    pub(super) fn end_load(&mut self, client: usize) -> Result<LoadCounts, String> {
+        match self.fleet.ask(client, "load stop", STOP_BOUND)? {
+            Answer::Load(counts) => Ok(counts),
+            other => Err(format!("{other:?} to load stop")),
+        }
+    }
+
+    /// What the first client's load has done so far.
+    pub(super) fn counts(&mut self) -> Result<LoadCounts, String> {
+        match self.fleet.ask(CLIENT, "load look", Duration::from_secs(5))? {
+            Answer::Load(counts) => Ok(counts),
+            other => Err(format!("{other:?} to load look")),
+        }
+    }
+
+    /// Where hosts run.
+    pub(super) fn hosts(&self) -> Vec<usize> {
+        self.fleet.places().into_iter().filter(|place| *place < CLIENT).collect()
+    }
+
+    /// Waits until the first client has sent to every entity once more.
+    pub(super) fn every_entity_has_had_a_turn(&mut self) -> Result<(), String> {
+        let sent = |counts: LoadCounts| counts.tells + counts.asks;
+        // The senders are not in step: a quarter of a round more.
+        let enough = sent(self.counts()?) + u64::from(IDS) * 5 / 4;
+        let until = Instant::now() + SETTLE_BOUND;
+        loop {
+            let now = sent(self.counts()?);
+            if now >= enough {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(format!("the load stands still: {now} of {enough} messages were sent"));
+            }
+            // Nobody says when: it has to be asked for.
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What lives where of a type, as the client hears it.
+    pub(super) fn shards(&mut self, kind: &str) -> Result<Vec<ShardsOf>, String> {
+        match self.fleet.ask(CLIENT, &format!("shards {kind}"), SHARDS_BOUND)? {
+            Answer::Shards { nodes } => Ok(nodes),
+            other => Err(format!("{other:?} to shards")),
+        }
+    }
+
+    /// Waits until the shards of `ledger` are balanced over the hosts that run.
+    pub(super) fn balanced(&mut self) -> Result<Layout, String> {
+        let hosts = self.hosts();
+        self.balanced_over(LEDGER, &hosts)
+    }
+
+    /// Waits until the shards of a type are balanced over these places.
+    pub(super) fn balanced_over(&mut self, kind: &str, places: &[usize]) -> Result<Layout, String> {
+        let hosts: BTreeSet<_> = places.iter().map(|place| name(*place)).collect();
+        let until = Instant::now() + BALANCE_BOUND;
+        loop {
+            let nodes = self.shards(kind)?;
+            match Layout::balanced(&nodes, &hosts) {
+                Ok(layout) => return Ok(layout),
+                Err(why) if Instant::now() > until => {
+                    return Err(format!("not within {BALANCE_BOUND:?}: {why}"));
+                }
+                // Nobody says when: it has to be asked for.
+                Err(_) => std::thread::sleep(LOOK),
+            }
+        }
+    }
+
+    /// Waits until every node says that one more may be lost.
+    pub(super) fn tolerates(&mut self) -> Result<(), String> {
+        for place in self.fleet.places() {
+            self.fleet.hear(place, SETTLE_BOUND, |heard| match heard.view() {
+                Some(view) if view.tolerates > 0 && view.standing == "member" => Ok(()),
+                view => Err(format!(
+                    "it tolerates no loss: {:?}",
+                    view.map(|view| (&view.standing, &view.voters))
+                )),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Where the coordinator is, as those know who vote; waits until there is one other than that life.
+    pub(super) fn coordinator_after(&mut self, before: Option<u64>) -> Result<usize, String> {
+        let until = Instant::now() + SETTLE_BOUND;
+        while Instant::now() < until {
+            for place in self.hosts() {
+                let known = self.fleet.hear(place, Duration::ZERO, |heard| {
+                    Ok(heard.view().and_then(|view| view.coordinator))
+                })?;
+                let Some(uid) = known.filter(|uid| Some(*uid) != before) else { continue };
+                for place in self.fleet.places() {
+                    if self.fleet.uid(place)? == uid {
+                        return Ok(place);
+                    }
+                }
+            }
+            // Any of them may be the first to know.
+            std::thread::sleep(LOOK);
+        }
+        Err(format!("there is no coordinator within {SETTLE_BOUND:?}"))
+    }
+
+    /// Where the coordinator is.
+    pub(super) fn coordinator(&mut self) -> Result<usize, String> {
+        self.coordinator_after(None)
+    }
+
+    /// Something happens to these places now: what lived there may begin anew elsewhere.
+    pub(super) fn harm(&mut self, places: &[usize]) -> Result<u64, String> {
+        let mut harmed = match std::mem::take(&mut self.expected.lives) {
+            Lives::Last => BTreeSet::new(),
+            Lives::EndIn(harmed) => harmed,
+            Lives::EndAnywhere => {
+                self.expected.lives = Lives::EndAnywhere;
+                self.harmed_at = Some(now());
+                return Ok(now());
+            }
+        };
+        for place in places {
+            harmed.insert(self.fleet.process_name(*place)?);
+        }
+        self.expected.lives = Lives::EndIn(harmed);
+        let at = now();
+        self.harmed_at = Some(at);
+        Ok(at)
+    }
+
+    /// Kills a host, as the power cut does.
+    pub(super) fn kill(&mut self, place: usize) -> Result<u64, String> {
+        let at = self.harm(&[place])?;
+        self.fleet.kill(place)?;
+        Ok(at)
+    }
+
+    /// The senders of the client at a place are cut off until that moment.
+    pub(super) fn set_apart(&mut self, client: usize, until: u64) -> Result<(), String> {
+        let first = self.fleet.first_sender(client)?;
+        self.expected.apart.extend((first..first + 10).map(|sender| (sender, until)));
+        Ok(())
+    }
+
+    /// The process at a place may have no turn between two moments.
+    pub(super) fn expect_quiet(&mut self, place: usize, from: u64, to: u64) -> Result<(), String> {
+        let process = self.fleet.process_name(place)?;
+        self.quiet.push((process, from, to));
+        Ok(())
+    }
+
+    /// Ends the load, has every entity read, and checks the history.
+    pub(super) fn finish(mut self) -> Result<Played, String> {
+        let mut faults = Vec::new();
+        for client in self.clients.clone() {
+            faults.extend(self.end_load(client).err());
+        }
+        faults.extend(self.fleet.ask(CLIENT, "read", STOP_BOUND).err());
+        for place in self.fleet.places() {
+            faults.extend(self.fleet.status(place).err());
+        }
+        let history = History::read(self.fleet.folder())?;
+        let findings = history::check(&history, &self.expected, IDS);
+        let again = self.harmed_at.map(|harmed| history::again(&history, &self.expected, harmed, u64::MAX));
+        let mut played = Played::new(findings, again, matches!(self.expected.lives, Lives::Last));
+        for fault in faults {
+            played.fault(fault);
+        }
+        for (process, from, to) in &self.quiet {
+            let place = history.processes.iter().position(|name| name == process);
+            let is_loud = |(of, at): (usize, u64)| Some(of) == place && at > *from && at < *to;
+            let turns = history.turns.iter().map(|(of, turn)| (*of, turn.signed.at));
+            let loud = turns.filter(|turn| is_loud(*turn)).count();
+            if loud > 0 {
+                played.fault(format!("{process} had {loud} turns though its lease was over"));
+            }
+        }
+        for (log, _) in self.fleet.logs() {
+            played.look_at_log(&log)?;
+        }
+        Ok(played)
+    }
+}
