@@ -178,7 +178,7 @@ impl<M> Tell<M> {
     }
 
     /// Takes the message back; false if it was accepted before.
-    pub(crate) fn withdraw(self) -> bool {
+    pub fn withdraw(self) -> bool {
         match self.0 {
             State::Accepted => false,
             State::Refused(_) => true,

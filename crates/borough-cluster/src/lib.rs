@@ -12,7 +12,6 @@ mod link;
 mod myself;
 mod node;
 mod security;
-#[allow(dead_code, unused_imports, unreachable_pub, reason = "its other half is on its way")]
 mod sharding;
 mod topology;
 mod transport;

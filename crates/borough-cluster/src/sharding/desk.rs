@@ -180,7 +180,8 @@ impl Desk {
         }
     }
 
-    fn follow(&mut self, table: &Arc<Table>) {
+    /// Shows the types started here what the table says of them.
+    fn introduce(&mut self, table: &Arc<Table>) {
         let Some(life) = &mut self.life else { return };
         for shell in self.shells.values() {
             let id = table.kind_named(&shell.kind().name).map(|(id, _)| id);
@@ -189,6 +190,10 @@ impl Desk {
             }
             shell.follow(life.uid, id, table);
         }
+    }
+
+    fn follow(&mut self, table: &Arc<Table>) {
+        self.introduce(table);
         self.tell(Input::Table(table.clone()));
         // Only now: what came before this node knew of its shard is refused if it is looked at before the shard has begun.
         for shell in self.shells.values() {
@@ -216,9 +221,14 @@ impl Desk {
         match errand {
             Errand::Start(shell) => {
                 self.shells.insert(shell.kind().name.clone(), shell.clone());
-                self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
                 let table = self.sight.borrow().table.clone();
-                if let Some(table) = table.filter(|_| self.life.is_some()) {
+                let table = table.filter(|_| self.life.is_some());
+                // First what it is to its cluster: the machine opens its ways at once.
+                if let Some(table) = &table {
+                    self.introduce(table);
+                }
+                self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
+                if let Some(table) = table {
                     self.follow(&table);
                 }
             }

@@ -115,6 +115,12 @@ impl<M> Hold<M> {
         Pushed::Waits(!std::mem::replace(&mut state.is_wanted, true))
     }
 
+    /// It could not go after all: it comes first again.
+    pub(super) fn put_back(&self, budget: &Budget, held: Held<M>) {
+        budget.held.fetch_add(1, Ordering::Relaxed);
+        self.lock().queue.push_front(held);
+    }
+
     /// The next message of that release, which takes no room here any more; nothing if another release began, or the way closed.
     pub(super) fn next(&self, release: u64, budget: &Budget) -> Next<'_, M> {
         let mut state = self.lock();

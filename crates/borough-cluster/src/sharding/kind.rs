@@ -27,6 +27,7 @@ use super::host::{Barrier, Lane, LaneStats, Order, Parcel};
 use super::inlet::KindInlet;
 use super::peers::Peers;
 use super::queries::{KindStats, ShardStats};
+use super::retry::Retry;
 use super::routes::{Board, Used, Way};
 use super::settings::{Fence, ShardBy};
 use super::shell::{Closing, Opening, Shell};
@@ -154,6 +155,7 @@ impl<M: Message> KindCore<M> {
                     let Held { id, message, ask } = letter;
                     return lane.send(Parcel { shard, tag: *tag, id, message }, ask);
                 }
+                Way::There { carrier, .. } if carrier.is_lost() => return self.retry(letter),
                 Way::There { carrier, tag, used } => {
                     used.mark();
                     return self.send_there(carrier, shard, *tag, letter);
@@ -164,6 +166,19 @@ impl<M: Message> KindCore<M> {
                 },
             }
         }
+    }
+
+    /// Sends a message, unless it would go to a node that is lost: then it is given back.
+    pub(super) fn send_unless_lost(
+        &self,
+        id: EntityId,
+        message: M,
+        ask: Option<Asked>,
+    ) -> Result<Tell<M>, M> {
+        let shard = self.shard_of(&id);
+        let is_lost =
+            matches!(&self.board.read()[shard as usize], Way::There { carrier, .. } if carrier.is_lost());
+        if is_lost { Err(message) } else { Ok(self.send(id, message, ask)) }
     }
 
     /// Sends a message if it can be accepted at once.
@@ -192,6 +207,15 @@ impl<M: Message> KindCore<M> {
                     Err(again) => letter = again,
                 },
             }
+        }
+    }
+
+    /// The node it would go to is lost, and the table does not say so yet: it waits for that.
+    #[cold]
+    fn retry(&self, letter: Held<M>) -> Tell<M> {
+        match self.me.upgrade() {
+            Some(me) => Tell::waiting(Box::pin(Retry::new(me, letter))),
+            None => Tell::refused(TellError::Stopped(letter.message)),
         }
     }
 
@@ -232,17 +256,15 @@ impl<M: Message> KindCore<M> {
 
     /// Asks for an owner of that shard.
     fn want(&self, shard: u32) {
-        match self.shard_id(shard) {
-            Some(shard) => self.sharding.errand(Errand::Tell(Input::Want(shard))),
-            // Said again once the type is known to the cluster; which may be so by now.
-            None => {
-                let mut state = self.holds[shard as usize].lock();
-                state.forget_wanted();
-                if self.view.load().id.is_some() && state.announce() {
-                    drop(state);
-                    self.want(shard);
-                }
-            }
+        if let Some(shard) = self.shard_id(shard) {
+            return self.sharding.errand(Errand::Tell(Input::Want(shard)));
+        }
+        // Said again once the type is known to the cluster; which may be so by now.
+        let mut state = self.holds[shard as usize].lock();
+        state.forget_wanted();
+        if self.view.load().id.is_some() && state.announce() {
+            drop(state);
+            self.want(shard);
         }
     }
 
@@ -279,6 +301,11 @@ impl<M: Message> KindCore<M> {
     async fn release(self: Arc<Self>, shard: u32, way: Way<M>, release: u64) {
         let hold = &self.holds[shard as usize];
         while let Some(letter) = self.next_held(hold, shard, &way, release) {
+            if matches!(&way, Way::There { carrier, .. } if carrier.is_lost()) {
+                // Another way will be opened, once the table says that the node is gone.
+                hold.put_back(&self.budget, letter);
+                break;
+            }
             self.send_by(&way, shard, letter).await;
         }
         hold.lock().released(release);

@@ -25,6 +25,7 @@ mod node;
 mod peers;
 mod queries;
 mod region;
+mod retry;
 mod routes;
 mod settings;
 mod shell;

@@ -97,7 +97,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                 let barrier = Barrier { shard, tag, ..barrier };
                 self.forwards.send(&carrier, head, wire::put_barrier(&barrier));
             }
-            Forwarded::Message { id, message, .. } if self.forwards.has_room() => {
+            Forwarded::Message { id, message } if self.forwards.has_room() => {
                 let mut head = [0; HEAD_MAX];
                 let length = wire::message_head(&mut head, shard, tag, &id);
                 let recipient = || self.path_of(&id);

@@ -117,3 +117,16 @@ async fn an_id_that_is_none_is_refused_with_words() {
     let refused = within(books.ask("x".repeat(256), Book::Read)).await.unwrap_err();
     assert!(refused.to_string().contains("256"), "{refused}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_proxy_that_is_started_late_finds_shards_that_live_long_since() {
+    let [host, front] = Rig::new(8).cluster(["a:1", "b:1"]).await;
+    let books = books(&host).await;
+    for id in 0..20_u64 {
+        within(books.ask(id.to_string(), Book::Read)).await.unwrap();
+    }
+    let proxy = front.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    for id in 0..20_u64 {
+        within(proxy.ask(id.to_string(), Book::Read)).await.unwrap();
+    }
+}

@@ -1,5 +1,7 @@
 //! Entities spread over nodes: whole nodes on a network in memory, with simulated time.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
 #[path = "../nodes/rig.rs"]
 mod rig;
 

@@ -58,7 +58,7 @@ async fn write(sender: u32, region: Region<Book>, stop: Arc<AtomicBool>) -> u64 
                 region.tell(id.to_string(), Book::Note { sender, number }).await.unwrap();
             }
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let _ = tokio::time::timeout(Duration::from_millis(20), std::future::pending::<()>()).await;
     }
     number
 }
@@ -108,7 +108,7 @@ async fn all_nodes_are_replaced_one_by_one_and_nothing_is_lost() {
         books(node).await;
     }
     let region = front.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
-    let senders = Senders::start(&[region.clone()]);
+    let senders = Senders::start(std::slice::from_ref(&region));
     after(Duration::from_secs(3)).await;
     let mut kept = Vec::new();
     for (old, address) in [(a, "a2:1"), (b, "b2:1"), (c, "c2:1")] {

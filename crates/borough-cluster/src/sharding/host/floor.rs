@@ -5,9 +5,7 @@ use std::mem;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
-use borough_actor::resident::{
-    self, Annexed, AskId, Belongings, Ended, Lodger, Station, Summons, Turned, is_given_up,
-};
+use borough_actor::resident::{self, AskId, Ended, Lodger, Station, Turned, is_given_up};
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
 
@@ -173,42 +171,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
     }
 
-    /// Starts an entity without a message, unless it lives.
-    pub(super) fn wake(&mut self, home: &mut Home<A, T>, id: EntityId) {
-        let slot = self.slot_of(home, self.hash(&id), id);
-        let place = home.table.slot(slot);
-        if matches!(place.body, Body::Vacant) {
-            place.body = Body::Lent;
-            self.begin(home, slot);
-            if matches!(home.table.peek(slot).body, Body::Busy(_)) {
-                self.go_on(home, slot);
-            }
-        }
-    }
-
-    /// Entities that are ending and await something do so to their end, apart from their lane.
-    pub(super) fn let_end(&mut self, home: &mut Home<A, T>) {
-        for slot in home.table.taken() {
-            let Body::Busy(busy) = &mut home.table.slot(slot).body else { continue };
-            let ends = |turning: &Turning<A, T>| matches!(turning.purpose, Purpose::End(_));
-            if !matches!(&busy.doing, Doing::Turn(turning) if ends(turning)) {
-                continue;
-            }
-            let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Ended) else { continue };
-            let Turning { mut future, call, .. } = turning;
-            self.calls.remove(&call.bell.token);
-            home.table.turning -= 1;
-            let hash = self.hash(&home.table.peek(slot).id);
-            resident::forget_awaiting(&self.system, resident::actor_id(hash));
-            let (ending, most) = (self.around.ending(), self.settings.handoff_timeout);
-            drop(tokio::spawn(async move {
-                // One that takes longer is ended.
-                let _ = tokio::time::timeout(most, std::future::poll_fn(|cx| future.poll(cx))).await;
-                drop(ending);
-            }));
-        }
-    }
-
     /// Has something wait for the entity in that slot, behind all that does.
     pub(super) fn enqueue(&mut self, home: &mut Home<A, T>, slot: u32, waits: Waits<A::Msg>) {
         let (number, crowd) = (home.number, &self.shared.crowd);
@@ -335,7 +297,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     }
 
     /// The turn is over, by itself or by force.
-    fn unpark(&mut self, home: &mut Home<A, T>, slot: u32, turning: Turning<A, T>) -> Purpose {
+    pub(super) fn unpark(&mut self, home: &mut Home<A, T>, slot: u32, turning: Turning<A, T>) -> Purpose {
         let Turning { future, call, purpose } = turning;
         self.calls.remove(&call.bell.token);
         home.table.turning -= 1;
@@ -593,90 +555,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         if owned.belongings.has_annex() {
             self.look_into_annex(home, slot);
-        }
-    }
-
-    /// Takes what came by the entity's own mailbox.
-    #[cold]
-    pub(super) fn look_into_annex(&mut self, home: &mut Home<A, T>, slot: u32) {
-        if home.frozen {
-            return;
-        }
-        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
-        let mut belongings = mem::take(&mut owned.belongings);
-        let call = match owned.call.take() {
-            Some(call) => call,
-            None => self.new_call(Caller::Annex { shard: home.number, slot }),
-        };
-        call.hush();
-        while let Poll::Ready(summons) = belongings.poll_annex(&mut TaskContext::from_waker(&call.waker)) {
-            summoned(busy(&mut home.table.slot(slot).body), &mut belongings, summons);
-        }
-        if let Some(owned) = home.table.owned.get_mut(&slot) {
-            (owned.belongings, owned.call) = (belongings, Some(call));
-        }
-    }
-
-    /// A timer of the entity in that slot may be due.
-    pub(super) fn timer(&mut self, home: &mut Home<A, T>, slot: u32) {
-        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
-        owned.alarm = None;
-        if home.frozen {
-            return;
-        }
-        let is_due = owned.belongings.next_deadline().is_some_and(|at| at <= tokio::time::Instant::now());
-        let due = if is_due { resident::catch(|| owned.belongings.take_due()) } else { Ok(None) };
-        match due {
-            Ok(None) => self.attend(home, slot),
-            Ok(Some(message)) => {
-                self.message(home, slot, message, None);
-                self.attend(home, slot);
-            }
-            Err(fault) => {
-                self.enqueue(home, slot, Waits::Fault(fault));
-                self.go_on(home, slot);
-            }
-        }
-    }
-
-    /// Ends a turn by force.
-    pub(super) fn kill(&mut self, home: &mut Home<A, T>, slot: u32) {
-        let Body::Busy(busy) = &mut home.table.slot(slot).body else { return };
-        if !matches!(busy.doing, Doing::Turn(_)) {
-            return;
-        }
-        let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Ended) else { return };
-        self.unpark(home, slot, turning);
-        // What it had was in the turn's hands, and went with it.
-        self.ended(home, slot, StopReason::Killed);
-    }
-}
-
-/// What came by an entity's own mailbox waits for it like everything else.
-fn summoned<A: Actor, T: Turns<A>>(
-    busy: &mut Busy<A, T>,
-    belongings: &mut Belongings<A::Msg>,
-    summons: Summons<A::Msg>,
-) {
-    match summons {
-        Summons::Nothing => {}
-        Summons::End(reason) => busy.queue.push_front(Waits::End(reason)),
-        // The child is gone; its parent fails as if in a turn of its own.
-        Summons::Fault(fault) => {
-            busy.queue.push_front(Waits::Fault(fault));
-        }
-        Summons::Items(items) => {
-            for item in items {
-                busy.queue.extend(match item {
-                    Annexed::Message(message, ask) => Some(Waits::Message(message, ask)),
-                    Annexed::Adapted(adapt, ask) => Some(Waits::Adapted(adapt, ask)),
-                    Annexed::Terminated(watch, who) => match belongings.watch_ended(watch, who) {
-                        None => None,
-                        Some(Ok(message)) => Some(Waits::Message(message, None)),
-                        Some(Err(who)) => Some(Waits::Terminated(who)),
-                    },
-                });
-            }
         }
     }
 }

@@ -507,7 +507,7 @@ where
         let waiting = self.shared.mailbox.close();
         let in_hand = std::mem::take(&mut self.batch);
         if let Some(mut packet) = self.packet.take() {
-            while packet.next(|came, carrier| refuse(came, carrier)).is_some() {}
+            while packet.next(refuse).is_some() {}
         }
         for item in in_hand.into_iter().chain(waiting) {
             match item {

@@ -11,6 +11,7 @@
 
 mod alarms;
 mod busy;
+mod comings;
 mod crowd;
 mod fault;
 mod floor;

@@ -10,9 +10,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use borough_actor::Actor;
 use borough_actor::remote::{Carrier, Message};
 use borough_actor::resident::{self, travelled};
-use borough_actor::{Actor, EntityId, StopReason};
 use borough_protocol::flaws::Flaws;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
@@ -20,12 +20,11 @@ use borough_protocol::sharding::stance::{Origin, Passage, Place, Stance};
 use tokio::time::Instant;
 
 use super::alarms::Due;
-use super::busy::{Doing, Waits};
-use super::floor::{Caller, Floor, Home, busy};
+use super::busy::Waits;
+use super::floor::{Caller, Floor, Home};
 use super::order::LaneReport;
-use super::parcel::{Barrier, Item, Part, Stowed};
+use super::parcel::{Barrier, Part, Stowed};
 use super::surroundings::{Fencing, Forwarded};
-use super::table::Body;
 use super::transfer::{self, Carried};
 use super::turns::{Call, Turns};
 
@@ -121,8 +120,8 @@ where
                 _ => refuse(floor, stowed),
             },
             Place::Forward { to, epoch } => {
-                let Stowed { id, message, ask, .. } = stowed;
-                floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message, ask });
+                let Stowed { id, message, .. } = stowed;
+                floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message });
             }
             Place::Wait if self.waiting.len() < WAITING_MAX => {
                 self.waiting.push_back(Placed::Message(stowed));
@@ -552,77 +551,4 @@ where
 fn refuse<A: Actor, T: Turns<A>>(floor: &Floor<A, T>, stowed: Stowed<A::Msg>) {
     let Stowed { id, message, ask, .. } = stowed;
     floor.around.refuse(&id, message, ask);
-}
-
-impl<A: Actor, T: Turns<A>> Floor<A, T> {
-    /// Ends every entity of a shard that is frozen and does not move with its state.
-    fn end_all(&mut self, home: &mut Home<A, T>) {
-        for slot in home.table.taken() {
-            let entity = busy(&mut home.table.slot(slot).body);
-            if matches!(entity.doing, Doing::Ended | Doing::Rest) {
-                continue;
-            }
-            entity.queue.push_front(Waits::End(StopReason::Moved));
-            if let Some(stop_with) = &self.settings.stop_with
-                && let Ok(message) = resident::catch(|| stop_with())
-            {
-                entity.queue.push_front(Waits::Last(message));
-            }
-            self.go_on(home, slot);
-        }
-    }
-
-    /// An entity came with its shard.
-    fn arrive(&mut self, home: &mut Home<A, T>, carried: Carried<A>) {
-        let Carried { id, state, stashed, timers, waiting } = carried;
-        let slot = self.slot_of(home, self.hash(&id), id);
-        home.table.slot(slot).stamp = self.stamp;
-        if let Some(actor) = state {
-            let mut belongings = home.table.take_belongings(slot);
-            belongings.restash(stashed);
-            home.table.put_belongings(slot, belongings);
-            home.table.slot(slot).body = Body::Lent;
-            self.rank(home, slot);
-            self.other(home, slot, super::turns::Purpose::Begin, |ctx| resident::arrive(actor, ctx));
-        }
-        if !timers.is_empty() {
-            self.enqueue(home, slot, Waits::Timers(timers));
-        }
-        for (message, ask) in waiting {
-            self.enqueue(home, slot, Waits::Message(message, ask));
-        }
-        self.go_on(home, slot);
-    }
-
-    /// A shard is gone from here: `end` sees to what waited. Who stands in line for crowded entities goes on into the mailbox, and is placed from there.
-    fn let_go(&mut self, mut home: Home<A, T>, mut end: impl FnMut(&mut Self, &EntityId, Waits<A::Msg>)) {
-        for slot in home.table.taken() {
-            self.kill(&mut home, slot);
-            if let Some(ranks) = &mut self.ranks {
-                ranks.gone(home.number, slot);
-            }
-            let mut belongings = home.table.take_belongings(slot);
-            let stashed = belongings.close(StopReason::Moved);
-            self.forget_owned(&mut home, slot);
-            let place = home.table.slot(slot);
-            let id = std::mem::take(&mut place.id);
-            let (actor, queue) = match std::mem::replace(&mut place.body, Body::Vacant) {
-                Body::Live(actor) => (Some(actor), VecDeque::new()),
-                Body::Busy(busy) => match busy.doing {
-                    Doing::Idle(actor) => (Some(actor), busy.queue),
-                    _ => (None, busy.queue),
-                },
-                Body::Vacant | Body::Lent => (None, VecDeque::new()),
-            };
-            if let Some(actor) = actor {
-                self.drop_actor(actor);
-            }
-            let stashed = stashed.into_iter().map(|(message, ask)| Waits::Message(message, ask));
-            for waits in stashed.chain(queue) {
-                end(self, &id, waits);
-            }
-            self.shared.crowd.admit(home.number, &id, usize::MAX);
-        }
-        self.population -= home.table.len();
-    }
 }

@@ -96,8 +96,6 @@ pub(crate) enum Forwarded<M> {
         id: EntityId,
         /// What.
         message: M,
-        /// The ask that it is.
-        ask: Option<AskId>,
     },
     /// A barrier; its tag and shard are those it is forwarded by.
     Barrier(Barrier),

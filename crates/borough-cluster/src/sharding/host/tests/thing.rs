@@ -103,7 +103,8 @@ impl Actor for Thing {
             Word::Fail => return Err(Fault::new("told to fail")),
             Word::Panic => panic!("told to panic"),
             Word::Work(millis, note) => {
-                tokio::time::sleep(Duration::from_millis(millis)).await;
+                let _ =
+                    tokio::time::timeout(Duration::from_millis(millis), std::future::pending::<()>()).await;
                 self.heard.push(note);
             }
             Word::Hang => std::future::pending().await,
