@@ -164,7 +164,7 @@ pub enum Answer {
         /// Node by node.
         nodes: Vec<ShardsOf>,
     },
-    /// To `flooded`.
+    /// To `received`.
     Received {
         /// Entities of which type.
         kind: String,

@@ -93,6 +93,11 @@ impl Fleet {
         self.entities.insert(place, entities);
     }
 
+    /// The longest freeze that a healthy node may show, if it is not the default.
+    pub(crate) fn max_pause(&self) -> Option<Duration> {
+        self.plan.max_pause
+    }
+
     /// Where logs and histories are.
     pub(crate) fn folder(&self) -> &Path {
         &self.plan.folder

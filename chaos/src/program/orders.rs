@@ -13,7 +13,8 @@
 //! | `read` | has every entity say what it remembers, and writes that down |
 //! | `shards TYPE` | what lives where |
 //! | `poke TYPE COUNT MILLIS` | asks as many entities until each has answered, for so long at most |
-//! | `flood COUNT`, `flooded` | as many tells to entities of the type `unknown`; what they counted |
+//! | `flood COUNT` | as many tells to entities of the type `unknown` |
+//! | `received TYPE` | what all its entities have counted |
 //! | `quit` | the process ends at once, without leaving |
 
 use std::sync::{Arc, Barrier};
@@ -86,7 +87,7 @@ impl Orders {
                 self.ledgers()?.poke(kind, count, bound).await
             }
             ["flood", count] => Ok(self.ledgers()?.flood(number(count)?).await),
-            ["flooded"] => self.ledgers()?.flooded().await,
+            ["received", kind] => self.ledgers()?.received(kind).await,
             _ => Err(format!("no such order: {}", words.join(" "))),
         }
     }

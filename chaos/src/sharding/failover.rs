@@ -91,6 +91,10 @@ fn report(history: &History, expected: &history::Expected, kills: &[Kill]) -> Re
         .iter()
         .map(|kill| (kill.of_coordinator, history::again(history, expected, kill.at, kill.until)))
         .collect();
+    for (number, (of_coordinator, time)) in times.iter().enumerate() {
+        let whose = if *of_coordinator { "coordinator" } else { "owner" };
+        println!("kill {:>2}, {whose:<12} all answer again after {}", number + 1, millis(*time));
+    }
     println!("{:<14}{:>7}{:>11}{:>11}{:>11}", "killed", "times", "quickest", "median", "worst");
     let of = |wanted: Option<bool>| {
         let chosen = times.iter().filter(|(of_coordinator, _)| wanted.is_none_or(|it| it == *of_coordinator));

@@ -21,10 +21,7 @@ pub(super) fn unknown_shards(stage: &mut Stage<'_>) -> Outcome {
     };
     let grown = stage.fleet.status(CLIENT)?.rss_kib.saturating_sub(before);
     stage.balanced()?;
-    let received = stage.fleet.ask(CLIENT, "flooded", FLOOD_BOUND)?;
-    let Answer::Received { received, misplaced, .. } = received else {
-        return Err(format!("{received:?} to flooded"));
-    };
+    let (received, misplaced) = stage.received(UNKNOWN)?;
     let nodes = stage.shards(UNKNOWN)?;
     let refused: usize = nodes.iter().filter(|node| !node.hosts).map(|node| node.refused).sum();
     stage.every_entity_has_had_a_turn()?;

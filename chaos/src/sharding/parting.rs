@@ -8,8 +8,9 @@ use crate::history::now;
 use crate::scenarios::Outcome;
 use crate::words::LEDGER;
 
-/// The lease with default settings, and half of it more: the cut takes effect at one node after the other.
-const LEASE: Duration = Duration::from_millis(1500);
+/// The defaults of which a lease is made.
+const MAX_PAUSE: Duration = Duration::from_millis(400);
+const ROUND_TRIP: Duration = Duration::from_millis(100);
 /// How long the cut lasts after the others have gone on.
 const LONGER: Duration = Duration::from_secs(2);
 
@@ -32,7 +33,9 @@ fn part(stage: &mut Stage<'_>, fewer: &[usize], more: &[usize]) -> Outcome {
     stage.every_entity_has_had_a_turn()?;
     // How long it lasts is what is tested.
     std::thread::sleep(LONGER);
-    let lease = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
+    let lease = 2 * (stage.fleet.max_pause().unwrap_or(MAX_PAUSE) + ROUND_TRIP);
+    // And half of it more, as the cut takes effect at one node after the other.
+    let lease = u64::try_from((lease * 3 / 2).as_nanos()).unwrap_or(u64::MAX);
     for place in fewer {
         stage.expect_quiet(*place, cut + lease, now())?;
     }

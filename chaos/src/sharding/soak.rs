@@ -12,6 +12,7 @@ use super::verdict::millis;
 use crate::fleet::{Fleet, Heard};
 use crate::janitor::Janitor;
 use crate::scenarios::Wants;
+use crate::words::LEDGER;
 
 const HOSTS: usize = 5;
 const LOOK: Duration = Duration::from_secs(1);
@@ -50,15 +51,21 @@ pub fn soak(options: &Options, time: Duration) -> Result<(), String> {
         }
     }
     let busy = Processors::look()?.busy_since(&busy_before);
-    let (took, counts) = (began.elapsed(), stage.counts()?);
+    let took = began.elapsed();
     let found = troubles(stage.fleet, began)?;
-    stage.end_load(CLIENT)?;
-    let summary = summary(took, busy, &format!("{counts:?}"), &found, stage.fleet)?;
+    let counts = stage.end_load(CLIENT)?;
+    let (received, misplaced) = stage.received(LEDGER)?;
+    let sent = counts.tells + counts.asks;
+    let messages = format!("{counts:?}; of {sent} sent, {received} handled, {misplaced} out of order");
+    let summary = summary(took, busy, &messages, &found, stage.fleet)?;
     drop(fleet);
     print!("{summary}");
     let path = options.logs.join("soak.txt");
     fs::write(&path, &summary).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("written to {}", path.display());
+    if misplaced > 0 || (found == Troubles::default() && received + counts.refused != sent) {
+        return Err(format!("not everything was handled once and in order; logs: {}", folder.display()));
+    }
     if found.removals + found.new_lives > 0 {
         return Err(format!("healthy nodes were removed: {found:?}; logs: {}", folder.display()));
     }

@@ -112,6 +112,14 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// How many messages the entities of a type have had, and how many of them were out of order.
+    pub(super) fn received(&mut self, kind: &str) -> Result<(u64, u64), String> {
+        match self.fleet.ask(CLIENT, &format!("received {kind}"), STOP_BOUND)? {
+            Answer::Received { received, misplaced, .. } => Ok((received, misplaced)),
+            other => Err(format!("{other:?} to received")),
+        }
+    }
+
     /// What lives where of a type, as the client hears it.
     pub(super) fn shards(&mut self, kind: &str) -> Result<Vec<ShardsOf>, String> {
         match self.fleet.ask(CLIENT, &format!("shards {kind}"), SHARDS_BOUND)? {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use borough::TellError;
 use tokio::task::JoinSet;
 
+use super::Ledgers;
 use super::entity::Entry;
-use super::{Ledgers, UNKNOWN};
 use crate::words::Answer;
 
 /// How many entities are asked at once.
@@ -40,14 +40,15 @@ impl Ledgers {
         Answer::Told { accepted, failed, millis: millis(began.elapsed()) }
     }
 
-    /// What all entities of the type `unknown` have counted, and how much of it was out of order.
-    pub(in crate::program) async fn flooded(&self) -> Result<Answer, String> {
+    /// What all entities of a type have counted, and how much of it was out of order.
+    pub(in crate::program) async fn received(&self, kind: &str) -> Result<Answer, String> {
+        let region = self.named(kind)?;
         let (mut reading, mut received, mut misplaced) = (JoinSet::new(), 0, 0);
         let mut names = self.ids.iter().cloned();
         loop {
             while reading.len() < AT_ONCE {
                 let Some(name) = names.next() else { break };
-                let region = self.unknown.clone();
+                let region = region.clone();
                 reading.spawn(async move { region.ask(&name, Entry::Read).timeout(ASK_TIME).await });
             }
             let Some(read) = reading.join_next().await else { break };
@@ -55,7 +56,7 @@ impl Ledgers {
             received += page.count;
             misplaced += page.misplaced;
         }
-        Ok(Answer::Received { kind: UNKNOWN.to_owned(), received, misplaced })
+        Ok(Answer::Received { kind: kind.to_owned(), received, misplaced })
     }
 
     /// Asks so many entities of a type, each until it answers or the time is over.
