@@ -268,6 +268,11 @@ impl Sharding {
         if target == wire::target("") {
             return Some(Box::new(WordInlet::new(self, carrier)));
         }
+        // One that was removed before this node joined was never closed here.
+        let from = Uid::new(carrier.uid())?;
+        if self.sight.borrow().table.as_ref().is_some_and(|table| table.is_removed(from)) {
+            return None;
+        }
         let shells = self.shells.read().unwrap_or_else(PoisonError::into_inner);
         shells.get(&target).map(|shell| shell.inlet(carrier))
     }

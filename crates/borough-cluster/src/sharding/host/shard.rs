@@ -408,7 +408,8 @@ where
     }
 
     fn drop_home(&mut self, floor: &mut Floor<A, T>, gently: bool) {
-        self.moving = None;
+        // What was sent away may have been handled there: nobody is told that it was not.
+        let was_sent = self.moving.take().is_some_and(|moving| moving.is_cut);
         self.forget_fencing(floor);
         let Some(mut home) = self.home.take() else { return };
         self.open = Epoch::ZERO;
@@ -417,10 +418,10 @@ where
             floor.end_all(&mut home);
             floor.let_end(&mut home);
         }
-        floor.let_go(*home, |floor, id, waits| {
-            if let Waits::Message(message, ask) = waits {
-                floor.around.refuse(id, message, ask);
-            }
+        floor.let_go(*home, |floor, id, waits| match waits {
+            Waits::Message(message, _) if was_sent => travelled(message),
+            Waits::Message(message, ask) => floor.around.refuse(id, message, ask),
+            _ => {}
         });
     }
 
