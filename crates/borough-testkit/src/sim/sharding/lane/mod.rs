@@ -56,6 +56,8 @@ pub(in crate::sim) enum Deed {
         lineage: Epoch,
         counts: BTreeMap<u8, u32>,
     },
+    /// It was dropped because its node leaves and no other hosts the type.
+    HadNoOtherHost,
     /// It is to be fenced before it runs.
     Fence {
         epoch: Epoch,

@@ -147,20 +147,21 @@ impl Lane {
     }
 
     fn drop(&mut self, epoch: Epoch, why: Dropped, deeds: &mut Vec<Deed>) {
-        let text = if why == Dropped::NoOtherHost { "no other host" } else { "dropped" };
+        if why == Dropped::NoOtherHost {
+            deeds.push(Deed::HadNoOtherHost);
+        }
         assert!(self.stance.drop(epoch), "what does not live here cannot be dropped");
         let Some(home) = self.home.take() else { return };
         let was_sent = home.frost.is_some_and(|frost| frost.is_cut);
         for entity in home.entities.into_values() {
             if let Some(turn) = entity.turn {
-                let why = if why == Dropped::NoOtherHost { text } else { "dropped in its turn" };
-                deeds.push(Deed::End(turn.id, Ended::Lost(why)));
+                deeds.push(Deed::End(turn.id, Ended::Lost("dropped in its turn")));
             }
             // What was carried away may have been handled there.
-            let why = if was_sent { Ended::Lost("dropped, a copy") } else { Ended::Refused(text) };
+            let why = if was_sent { Ended::Lost("dropped, a copy") } else { Ended::Refused("dropped") };
             deeds.extend(entity.queue.into_iter().map(|id| Deed::End(id, why)));
         }
-        refuse(home.late, text, deeds);
+        refuse(home.late, "dropped", deeds);
     }
 
     pub(super) fn begin_install(&mut self, next: Epoch, origin: Origin, deeds: &mut Vec<Deed>) {

@@ -108,6 +108,11 @@ impl Books {
         self.owners.changed()
     }
 
+    /// The last host of that shard has left: what was sent to it may be lost.
+    pub(in crate::sim) fn excuse(&mut self, key: Key) {
+        self.ends.excuse(key);
+    }
+
     /// What has not ended yet, in words.
     pub(in crate::sim) fn unended(&self) -> Option<String> {
         self.ends.unended()

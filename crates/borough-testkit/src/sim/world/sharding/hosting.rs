@@ -83,6 +83,7 @@ impl World {
                     self.trace.line(self.now, || format!("n{slot} {id} {ended:?}"));
                     sharding.books.end(id, ended)?;
                 }
+                Deed::HadNoOtherHost => sharding.books.excuse(key),
                 Deed::GoesOn { lineage, counts } => sharding.books.goes_on(key, lineage, &counts)?,
                 Deed::Fence { epoch } => {
                     let delay = self.soon();
