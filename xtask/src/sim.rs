@@ -5,8 +5,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-/// A few hundred seeds: what `verify` runs.
-pub(crate) const SMOKE: [&str; 2] = ["--seeds", "400"];
+/// A few hundred seeds of each scenario: what `verify` runs.
+pub(crate) const SMOKE: [&[&str]; 2] = [&["--seeds", "400"], &["--scenario", "sharding", "--seeds", "200"]];
 
 /// Runs the simulator with these arguments and exits as it does.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
@@ -16,8 +16,8 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<ExitCode> {
 }
 
 /// Runs a few seeds; fails if one does.
-pub(crate) fn smoke(root: &Path) -> Result<()> {
-    let status = command(root, &SMOKE).status().context("cargo does not start")?;
+pub(crate) fn smoke(root: &Path, arguments: &[&str]) -> Result<()> {
+    let status = command(root, arguments).status().context("cargo does not start")?;
     ensure!(status.success(), "{status}");
     Ok(())
 }

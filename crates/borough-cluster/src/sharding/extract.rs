@@ -13,7 +13,9 @@ use super::kind::KindCore;
 ///
 /// ```
 /// use borough_cluster::{EntityId, EntityMessage, IntoEntityId};
-/// # #[derive(Debug, PartialEq)]
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
 /// enum Cart {
 ///     Add { cart: String, item: u64 },
 ///     Ping,

@@ -55,7 +55,10 @@ fn all_leave_one_after_the_other() {
     for address in ["a", "b", "c", "d"] {
         leaves(&mut rig, address);
     }
+    // The last one too drops in order what lives there.
     rig.command("e", Command::Leave);
+    assert!(rig.events.contains(&("e", Event::Drain)) && rig.ends.iter().all(|(who, _)| *who != "e"));
+    rig.command("e", Command::Drained);
     assert!(rig.ends.contains(&("e", End::Left)));
 }
 
