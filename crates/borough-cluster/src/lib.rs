@@ -22,6 +22,7 @@ pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 pub use borough_protocol::node::GaveUp;
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
 pub use borough_protocol::sharding::allocation::{HostLoad, Spread, Strategy as AllocationStrategy};
+pub use borough_protocol::sharding::passivation::{Levels as PassivationLevels, Window as PassivationWindow};
 pub use borough_protocol::sharding::region::Dropped;
 pub use borough_protocol::sharding::{Allocation, Epoch};
 pub use borough_protocol::table::Cluster as ClusterId;

@@ -62,10 +62,8 @@ impl Perform<Node> for Hands<'_> {
 impl Hands<'_> {
     fn publish(&mut self, event: &Event) {
         let goes = matches!(self.publisher.standing(), Standing::Leaving | Standing::Closing);
-        match event {
-            Event::Suspended => self.sharding.lease_changed(false),
-            Event::Resumed => self.sharding.lease_changed(true),
-            _ => {}
+        if matches!(event, Event::Suspended | Event::Resumed) {
+            self.sharding.lease_changed(*event == Event::Resumed);
         }
         match event {
             Event::Joined(cluster) => {
