@@ -7,7 +7,7 @@
 //! for all shards of a type together; beyond it the sender is refused.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use borough_actor::EntityId;
@@ -27,11 +27,23 @@ pub(super) struct Budget {
     most: usize,
     held: AtomicUsize,
     refused: AtomicUsize,
+    /// Nothing is held any more: the node is about to leave.
+    is_shut: AtomicBool,
 }
 
 impl Budget {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, held: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+        Self {
+            most,
+            held: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
+            is_shut: AtomicBool::new(false),
+        }
+    }
+
+    /// Nothing is held from now on, once each hold was locked since.
+    pub(super) fn shut(&self) {
+        self.is_shut.store(true, Ordering::Release);
     }
 
     pub(super) fn held(&self) -> usize {
@@ -62,6 +74,8 @@ pub(super) enum Pushed<M> {
     Waits(bool),
     /// There is no room.
     Full(Held<M>),
+    /// Nothing is held any more.
+    Shut(Held<M>),
     /// There is a way by now.
     Open(Held<M>),
 }
@@ -107,6 +121,9 @@ impl<M> Hold<M> {
         let mut state = self.lock();
         if state.is_open {
             return Pushed::Open(held);
+        }
+        if budget.is_shut.load(Ordering::Acquire) {
+            return Pushed::Shut(held);
         }
         if !budget.take() {
             return Pushed::Full(held);

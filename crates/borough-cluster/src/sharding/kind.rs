@@ -250,6 +250,7 @@ impl<M: Message> KindCore<M> {
                 Ok(Tell::accepted())
             }
             Pushed::Full(letter) => Ok(Tell::refused(TellError::Full(letter.message))),
+            Pushed::Shut(letter) => Ok(Tell::refused(TellError::Stopped(letter.message))),
             Pushed::Open(letter) => Err(letter),
         }
     }
@@ -497,13 +498,25 @@ impl<M: Message> Shell for KindCore<M> {
         }
     }
 
+    fn shut_holds(&self) {
+        self.budget.shut();
+        // Whoever was about to be held is held by now, or finds it shut.
+        for hold in &self.holds {
+            drop(hold.lock());
+        }
+    }
+
+    fn close_all(&self) -> Closing {
+        let shards: Vec<u32> = (0..self.kind.shards).collect();
+        self.close(&shards)
+    }
+
     fn is_settled(&self) -> bool {
         self.budget.held() == 0 && self.forwards.is_empty() && Arc::strong_count(&self.ending) == 1
     }
 
     fn reset(&self) {
-        let shards: Vec<u32> = (0..self.kind.shards).collect();
-        self.close(&shards);
+        self.close_all();
         self.view.store(Arc::default());
         self.peers.clear(self.sharding.hub());
         for lane in self.lanes() {

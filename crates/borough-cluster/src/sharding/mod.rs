@@ -228,11 +228,14 @@ impl Sharding {
             for shell in &shells {
                 shell.stats().await;
             }
-            // What this node itself accepted and could not send yet goes first.
+            // What this node accepted and could not send yet goes first; then nothing is accepted any more, so that nothing comes after it.
             let until = Instant::now() + SETTLE_TIME;
-            while shells.iter().any(|shell| !shell.is_settled()) && Instant::now() < until {
-                sleep(SETTLE_LOOK).await;
-            }
+            until_all(&shells, until, |shell| shell.is_settled()).await;
+            shells.iter().for_each(|shell| shell.shut_holds());
+            until_all(&shells, until, |shell| shell.is_settled()).await;
+            let closing: Vec<_> = shells.iter().map(|shell| (shell.clone(), shell.close_all())).collect();
+            until_all(&closing, until, |(shell, closing)| shell.is_quiet(closing)).await;
+            until_all(&shells, until, |shell| shell.is_settled()).await;
             hub.settle().await;
             // Refused only if the node is gone.
             let _ = commands.send(NodeInput::Command(Command::Drained)).await;
@@ -289,4 +292,11 @@ impl Sharding {
 
 fn word_from(from: Uid, word: Word) -> borough_protocol::sharding::region::Input {
     borough_protocol::sharding::region::Input::Word { from, word }
+}
+
+/// Waits until all are so, but not for ever.
+async fn until_all<T>(all: &[T], until: Instant, is_so: impl Fn(&T) -> bool) {
+    while !all.iter().all(&is_so) && Instant::now() < until {
+        sleep(SETTLE_LOOK).await;
+    }
 }

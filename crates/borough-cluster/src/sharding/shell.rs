@@ -50,6 +50,12 @@ pub(super) trait Shell: Send + Sync {
     /// Tells the lane of that shard what to do.
     fn order(&self, order: Order);
 
+    /// Nothing is held from now on: what has no way is refused.
+    fn shut_holds(&self);
+
+    /// Closes every way.
+    fn close_all(&self) -> Closing;
+
     /// Whether nothing that was accepted here waits for a way, or to be sent on.
     fn is_settled(&self) -> bool;
 

@@ -9,5 +9,6 @@ mod asking;
 mod basics;
 mod book;
 mod failing;
+mod leaving;
 mod moving;
 mod setting_up;

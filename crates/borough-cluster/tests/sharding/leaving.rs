@@ -1,0 +1,88 @@
+//! What a node that leaves has accepted reaches its entities, and then it accepts nothing.
+
+use std::time::Duration;
+
+use borough_cluster::Address;
+
+use crate::book::{Book, books};
+use crate::rig::{Rig, after, within};
+
+#[tokio::test(start_paused = true)]
+async fn what_a_node_accepted_before_it_leaves_reaches_its_entities() {
+    let mut rig = Rig::new(131);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    for id in 0..64_u64 {
+        within(regions[2].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(5)).await;
+    let delay = Duration::from_millis(100);
+    rig.network.delay(&Address::new("c:1"), &Address::new("b:1"), delay..=delay);
+    let writer = tokio::spawn({
+        let region = regions[2].clone();
+        async move {
+            let mut accepted = [0_u64; 64];
+            for number in 1..=100_000 {
+                for id in 0..64 {
+                    let note = Book::Note { sender: 1, number };
+                    match tokio::time::timeout(Duration::from_secs(2), region.tell(id.to_string(), note))
+                        .await
+                    {
+                        Ok(Ok(())) => accepted[id] = number,
+                        _ => return accepted,
+                    }
+                }
+                after(Duration::from_millis(5)).await;
+            }
+            accepted
+        }
+    });
+    after(Duration::from_millis(200)).await;
+    within(c.leave()).await.unwrap();
+    let accepted = within(writer).await.unwrap();
+    after(Duration::from_secs(5)).await;
+    let mut missing = Vec::new();
+    for (id, accepted) in accepted.into_iter().enumerate() {
+        let pages = within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+        let (count, last) = pages.notes.get(&1).copied().unwrap_or_default();
+        assert!(pages.misplaced.is_empty(), "{:?}", pages.misplaced);
+        if count != accepted {
+            missing.push((id, accepted, count, last));
+        }
+    }
+    assert!(missing.is_empty(), "(id, accepted, handled, last): {missing:?}");
+}
+
+/// The same, but nothing is accepted any more as the leave begins.
+#[tokio::test(start_paused = true)]
+async fn what_a_node_accepted_just_before_it_leaves_reaches_its_entities() {
+    let mut rig = Rig::new(132);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    for id in 0..64_u64 {
+        within(regions[2].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(5)).await;
+    for number in 1..=20 {
+        for id in 0..64_u64 {
+            regions[2].tell(id.to_string(), Book::Note { sender: 1, number }).await.unwrap();
+        }
+    }
+    within(c.leave()).await.unwrap();
+    for id in 0..64_u64 {
+        let pages = within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+        assert_eq!(pages.notes.get(&1), Some(&(20, 20)), "{id}");
+    }
+}
+
+/// Nobody will ever handle it.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_has_left_accepts_nothing() {
+    let mut rig = Rig::new(133);
+    let [a, b] = rig.cluster(["a:1", "b:1"]).await;
+    let regions = [books(&a).await, books(&b).await];
+    within(regions[1].ask("x", Book::Life)).await.unwrap();
+    within(b.leave()).await.unwrap();
+    let told = regions[1].try_tell("x", Book::Note { sender: 1, number: 1 });
+    assert!(told.is_err(), "accepted by a node that has left");
+}
