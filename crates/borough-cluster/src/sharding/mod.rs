@@ -231,7 +231,9 @@ impl Sharding {
             // What this node accepted and could not send yet goes first; then nothing is accepted any more, so that nothing comes after it.
             let until = Instant::now() + SETTLE_TIME;
             until_all(&shells, until, |shell| shell.is_settled()).await;
-            shells.iter().for_each(|shell| shell.shut_holds());
+            for shell in &shells {
+                shell.shut_holds();
+            }
             until_all(&shells, until, |shell| shell.is_settled()).await;
             let closing: Vec<_> = shells.iter().map(|shell| (shell.clone(), shell.close_all())).collect();
             until_all(&closing, until, |(shell, closing)| shell.is_quiet(closing)).await;
