@@ -11,4 +11,5 @@ mod book;
 mod failing;
 mod leaving;
 mod moving;
+mod order;
 mod setting_up;
