@@ -1,0 +1,44 @@
+//! Single entities.
+
+use serde::{Deserialize, Serialize};
+
+/// The entities that have most to do: `GET /api/entities`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entities {
+    /// Which node answers.
+    pub seen_by: String,
+    /// The busiest first.
+    pub busiest: Vec<BusyEntity>,
+}
+
+/// One that has much to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusyEntity {
+    /// Its type.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// Where it lives.
+    pub node: String,
+    /// How many messages wait for it.
+    pub waiting: u64,
+}
+
+/// Where one entity lives, and why there: `GET /api/explain/{type}/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// Its type.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// The shard of its id.
+    pub shard: u32,
+    /// Where it lives, or would; `None` if its shard has no owner now.
+    pub node: Option<String>,
+    /// Since which epoch that node owns the shard.
+    pub epoch: u64,
+    /// For how long, as the answering node saw it, in milliseconds.
+    pub since_millis: Option<u64>,
+    /// Why it is there, in words.
+    pub why: String,
+}

@@ -1,0 +1,16 @@
+//! What a node tells of its cluster: plain values, written and read as JSON.
+//!
+//! Fields are added, never renamed and never given another meaning; who reads ignores fields it does not know. Nodes are named as people
+//! name them, by their node ids; a uid is there where two lives of one node must be told apart.
+
+mod entities;
+mod events;
+mod members;
+mod shards;
+mod stats;
+
+pub use entities::{BusyEntity, Entities, Location};
+pub use events::{ClusterEvent, EventKind};
+pub use members::{Member, Members};
+pub use shards::{Place, ShardMap, Shards};
+pub use stats::{Count, KindStats, Moves, NodeStats, Stats};

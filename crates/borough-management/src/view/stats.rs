@@ -1,0 +1,72 @@
+//! How much there is, and how much happens.
+
+use serde::{Deserialize, Serialize};
+
+/// What lives and happens on each node: `GET /api/stats`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Which node answers.
+    pub seen_by: String,
+    /// When, in milliseconds since 1970 by its clock: rates are made of two answers.
+    pub at_millis: u64,
+    /// Each node that answered, by name.
+    pub nodes: Vec<NodeStats>,
+    /// Each node that did not, and why.
+    pub missing: Vec<Count<String>>,
+}
+
+/// Of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStats {
+    /// Which.
+    pub node: String,
+    /// Each type that was started there, by name.
+    pub kinds: Vec<KindStats>,
+}
+
+/// Of one type on one node. Counts go on from the start of its process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindStats {
+    /// The type.
+    pub kind: String,
+    /// Whether its entities can live there.
+    pub hosts: bool,
+    /// How many shards live there.
+    pub shards: u64,
+    /// How many entities live there.
+    pub entities: u64,
+    /// Messages that entities there have handled.
+    pub handled: u64,
+    /// Messages that wait there for a way, now.
+    pub held: u64,
+    /// Messages sent on from there, because their shard had moved.
+    pub forwarded: u64,
+    /// Messages refused there, by reason.
+    pub refused: Vec<Count<u64>>,
+    /// Messages dropped there, by reason.
+    pub dropped: Vec<Count<u64>>,
+    /// What moved.
+    pub moves: Moves,
+}
+
+/// Shards that came and went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moves {
+    /// To this node.
+    pub arrived: u64,
+    /// From it.
+    pub departed: u64,
+    /// Not, after all.
+    pub called_off: u64,
+    /// How long the longest took, in milliseconds.
+    pub longest_millis: u64,
+}
+
+/// A value with a name: a reason and how often, a node and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count<T> {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: T,
+}
