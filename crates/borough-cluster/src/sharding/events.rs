@@ -15,7 +15,7 @@ use tokio::time::Instant;
 pub struct ShardEvent {
     /// The type; empty if it concerns all types of this node.
     pub kind: Arc<str>,
-    /// Which of its shards.
+    /// Which of its shards; 0 if it concerns all of them.
     pub shard: u32,
     /// What.
     pub what: ShardNews,
@@ -62,6 +62,22 @@ pub enum ShardNews {
     Dropped {
         /// Why.
         why: Dropped,
+    },
+    /// Messages of this node wait for the type, and no member hosts it. Said once, after some seconds, and again if it happens again.
+    NobodyHosts {
+        /// The role that its hosts must have.
+        role: Option<Arc<str>>,
+        /// How many messages wait here.
+        waiting: usize,
+    },
+    /// Messages of this node wait for the type, and fewer members host it than its minimum. Said as the former is.
+    TooFewHosts {
+        /// How many host it.
+        hosts: usize,
+        /// How many there must be.
+        wanted: u32,
+        /// How many messages wait here.
+        waiting: usize,
     },
     /// This node has no lease: nothing runs on it until it has, and nothing is lost unless the cluster goes on without it.
     Suspended,

@@ -1,8 +1,6 @@
 //! One type of entities on this node: its ways, its holds, its lanes.
 
 use std::any::{Any, type_name};
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,18 +21,15 @@ use super::desk::Errand;
 use super::error::ShardError;
 use super::forward::Forwards;
 use super::hold::{Budget, Held, Hold, Next, Pushed};
-use super::host::{Barrier, Lane, LaneStats, Order, Parcel};
+use super::host::{Barrier, Lane, Order, Parcel};
 use super::inlet::KindInlet;
 use super::peers::Peers;
-use super::queries::{KindStats, ShardStats};
+use super::queries::KindStats;
 use super::retry::Retry;
 use super::routes::{Board, Used, Way};
 use super::settings::{Fence, ShardBy};
 use super::shell::{Closing, Opening, Shell};
 use super::wire::{self, HEAD_MAX};
-
-/// How many of the busiest entities are named.
-const BUSIEST: usize = 10;
 
 /// See the module.
 pub(super) struct KindCore<M: Message> {
@@ -43,7 +38,7 @@ pub(super) struct KindCore<M: Message> {
     pub(super) target: u64,
     pub(super) sharding: Arc<Sharding>,
     board: Board<M>,
-    holds: Box<[Arc<Hold<M>>]>,
+    pub(super) holds: Box<[Arc<Hold<M>>]>,
     pub(super) budget: Budget,
     /// Set once the lanes are made; none for a proxy.
     lanes: OnceLock<Box<[Lane<M>]>>,
@@ -256,7 +251,7 @@ impl<M: Message> KindCore<M> {
     }
 
     /// Asks for an owner of that shard.
-    fn want(&self, shard: u32) {
+    pub(super) fn want(&self, shard: u32) {
         if let Some(shard) = self.shard_id(shard) {
             return self.sharding.errand(Errand::Tell(Input::Want(shard)));
         }
@@ -550,6 +545,10 @@ impl<M: Message> Shell for KindCore<M> {
         KindCore::shard_of(self, id)
     }
 
+    fn held(&self) -> usize {
+        self.budget.held()
+    }
+
     fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
         Box::pin(self.take_stats())
     }
@@ -558,43 +557,6 @@ impl<M: Message> Shell for KindCore<M> {
         match self.me.upgrade() {
             Some(me) => Box::new(KindInlet::new(me, carrier)),
             None => unreachable!("it is called through itself"),
-        }
-    }
-}
-
-impl<M: Message> KindCore<M> {
-    /// What lives here of the type.
-    async fn take_stats(&self) -> KindStats {
-        let mut stats = KindStats {
-            name: self.kind.name.to_string(),
-            hosts: self.hosts(),
-            shards: Vec::new(),
-            held: self.budget.held(),
-            refused: self.counts.refused.load(Ordering::Relaxed) + self.budget.refused(),
-            forwarded: self.counts.forwarded.load(Ordering::Relaxed),
-            busiest: Vec::new(),
-        };
-        for lane in self.lanes() {
-            let LaneStats { shards, busiest, .. } = lane.stats().await;
-            stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {
-                number,
-                epoch: epoch.get(),
-                entities,
-            }));
-            stats.busiest.extend(busiest);
-        }
-        stats.shards.sort_by_key(|shard| shard.number);
-        stats.busiest.sort_by_key(|(_, waiting)| Reverse(*waiting));
-        stats.busiest.truncate(BUSIEST);
-        stats
-    }
-
-    /// Asks for owners of the shards of these entities, as if somebody had sent to them.
-    pub(super) fn want_all<'a>(&self, ids: impl IntoIterator<Item = &'a EntityId>) {
-        let shards: BTreeSet<u32> = ids.into_iter().map(|id| self.shard_of(id)).collect();
-        for shard in shards {
-            self.holds[shard as usize].lock().expect_one();
-            self.want(shard);
         }
     }
 }

@@ -20,16 +20,19 @@ mod hold;
 pub(crate) mod host;
 mod inlet;
 mod kind;
+mod lack;
 mod lease;
 mod node;
 mod peers;
 mod queries;
 mod region;
 mod retry;
+mod rounds;
 mod routes;
 mod settings;
 mod shell;
 mod surroundings;
+mod tally;
 mod wire;
 
 use std::collections::HashMap;
@@ -62,6 +65,7 @@ pub(crate) use self::lease::Lease;
 pub use self::queries::{Explanation, KindStats, NodeStats, ShardStats};
 pub(crate) use self::queries::{REGISTRAR, Registrar};
 pub use self::region::{Asking, Region};
+use self::rounds::Rounds;
 pub use self::settings::{Fence, Fenced};
 use self::shell::Shell;
 pub(crate) use self::wire::is_kind;
@@ -128,6 +132,7 @@ impl Sharding {
             }
         });
         runtime.spawn(Desk::new(&sharding, to_run, seen).run());
+        runtime.spawn(Rounds::default().run(sharding.clone()));
         sharding
     }
 

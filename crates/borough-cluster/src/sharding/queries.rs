@@ -14,6 +14,7 @@ use super::Sharding;
 use super::desk::Errand;
 use super::error::{ExplainError, MoveError};
 use super::events::ShardEvent;
+use super::lack::Lack;
 use crate::node::{Gathered, Node};
 
 /// How long a node may take to say what lives there.
@@ -144,11 +145,11 @@ impl Node {
             return Ok(unowned(number, "the cluster does not know the type yet"));
         };
         let shard = ShardId { kind, number };
-        if table.kind(kind).is_some_and(|kind| kind.hosts().is_empty()) {
-            return Ok(unowned(
-                number,
-                "no member hosts the type: start it with `node.shard` where it may live",
-            ));
+        let owned = table.shard(shard).filter(|entry| table.member(entry.owner).is_some());
+        if owned.is_none()
+            && let Some(lack) = Lack::of(table, kind)
+        {
+            return Ok(unowned(number, &lack.to_string()));
         }
         let Some(entry) = table.shard(shard) else {
             return Ok(unowned(number, "nobody has sent to its shard yet: it will be given to a host then"));

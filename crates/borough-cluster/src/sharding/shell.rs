@@ -74,6 +74,9 @@ pub(super) trait Shell: Send + Sync {
     /// The shard of that id.
     fn shard_of(&self, id: &EntityId) -> u32;
 
+    /// How many messages wait for a way.
+    fn held(&self) -> usize;
+
     /// What lives here.
     fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
 

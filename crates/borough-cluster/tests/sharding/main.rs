@@ -9,6 +9,8 @@ mod asking;
 mod basics;
 mod book;
 mod failing;
+mod hearing;
+mod lacking;
 mod leaving;
 mod moving;
 mod order;

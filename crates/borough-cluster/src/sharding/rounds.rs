@@ -1,0 +1,92 @@
+//! What a node looks at now and then, apart from the way of every message.
+//!
+//! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_protocol::sharding::KindId;
+use borough_protocol::table::Table;
+use tokio::time::Instant;
+
+use super::Sharding;
+use super::events::ShardEvent;
+use super::lack::Lack;
+
+/// How often it is looked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How long messages wait for a type that has no host before that is said: nodes that start together take a while to start their types.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// Types that messages wait for and nobody can take, since when, and whether it was said.
+    lacking: BTreeMap<Arc<str>, (Instant, bool)>,
+    /// Types of which it was said that they have few shards.
+    few: BTreeSet<Arc<str>>,
+}
+
+impl Rounds {
+    /// Until the node is gone.
+    pub(super) async fn run(mut self, sharding: Arc<Sharding>) {
+        loop {
+            tokio::select! {
+                () = sharding.errands.closed() => return,
+                () = tokio::time::sleep(EVERY) => self.go(&sharding),
+            }
+        }
+    }
+
+    fn go(&mut self, sharding: &Sharding) {
+        let sight = sharding.sight();
+        let table = sight.table.filter(|table| table.member(sight.life).is_some());
+        for shell in sharding.shells() {
+            let name = &shell.kind().name;
+            let known = table.as_deref().and_then(|table| Some((table, table.kind_named(name)?.0)));
+            let Some((table, id)) = known else {
+                self.lacking.remove(name);
+                continue;
+            };
+            let said = self.look_for_hosts(table, id, name, shell.held());
+            sharding.announce(said);
+            self.look_at_shards(table, id, name);
+        }
+    }
+
+    /// Whether messages wait for hosts that are not there; said once they have for a while.
+    fn look_for_hosts(
+        &mut self,
+        table: &Table,
+        id: KindId,
+        name: &Arc<str>,
+        held: usize,
+    ) -> Option<ShardEvent> {
+        let lack = (held > 0).then(|| Lack::of(table, id)).flatten();
+        let Some(lack) = lack else {
+            self.lacking.remove(name);
+            return None;
+        };
+        let (since, is_said) = self.lacking.entry(name.clone()).or_insert_with(|| (Instant::now(), false));
+        if *is_said || since.elapsed() < PATIENCE {
+            return None;
+        }
+        *is_said = true;
+        tracing::warn!(kind = &**name, waiting = held, "messages wait: {lack}");
+        Some(ShardEvent { kind: name.clone(), shard: 0, what: lack.news(held) })
+    }
+
+    fn look_at_shards(&mut self, table: &Table, id: KindId, name: &Arc<str>) {
+        let Some(kind) = table.kind(id) else { return };
+        let (shards, hosts) = (kind.kind().shards, kind.hosts().len());
+        if usize::try_from(shards).is_ok_and(|shards| shards < hosts) && self.few.insert(name.clone()) {
+            tracing::warn!(
+                kind = &**name,
+                shards,
+                hosts,
+                "it has fewer shards than nodes host it: some of them have nothing to do; about ten for each are good, and their number is for ever"
+            );
+        }
+    }
+}

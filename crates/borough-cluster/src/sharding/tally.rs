@@ -1,0 +1,53 @@
+//! What lives of a type on this node, counted.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+use borough_actor::EntityId;
+use borough_actor::remote::Message;
+
+use super::host::LaneStats;
+use super::kind::KindCore;
+use super::queries::{KindStats, ShardStats};
+use super::shell::Shell;
+
+/// How many of the busiest entities are named.
+const BUSIEST: usize = 10;
+
+impl<M: Message> KindCore<M> {
+    /// What lives here of the type.
+    pub(super) async fn take_stats(&self) -> KindStats {
+        let mut stats = KindStats {
+            name: self.kind.name.to_string(),
+            hosts: self.hosts(),
+            shards: Vec::new(),
+            held: self.budget.held(),
+            refused: self.counts.refused.load(Ordering::Relaxed) + self.budget.refused(),
+            forwarded: self.counts.forwarded.load(Ordering::Relaxed),
+            busiest: Vec::new(),
+        };
+        for lane in self.lanes() {
+            let LaneStats { shards, busiest, .. } = lane.stats().await;
+            stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {
+                number,
+                epoch: epoch.get(),
+                entities,
+            }));
+            stats.busiest.extend(busiest);
+        }
+        stats.shards.sort_by_key(|shard| shard.number);
+        stats.busiest.sort_by_key(|(_, waiting)| Reverse(*waiting));
+        stats.busiest.truncate(BUSIEST);
+        stats
+    }
+
+    /// Asks for owners of the shards of these entities, as if somebody had sent to them.
+    pub(super) fn want_all<'a>(&self, ids: impl IntoIterator<Item = &'a EntityId>) {
+        let shards: BTreeSet<u32> = ids.into_iter().map(|id| self.shard_of(id)).collect();
+        for shard in shards {
+            self.holds[shard as usize].lock().expect_one();
+            self.want(shard);
+        }
+    }
+}
