@@ -41,9 +41,10 @@ pub use self::node::{
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
-    Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, EntityMessage, EntityRef, Envelope,
-    ExplainError, Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation,
-    Policy, ProxyBuilder, Region, RegionError, ShardBuilder, ShardError, ShardEvent, ShardNews, ShardStats,
+    Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ENTITY_START_TIMEOUT, EntityMessage,
+    EntityRef, EntityStartError, Envelope, ExplainError, Explanation, Extractor, Fence, Fenced, KindStats,
+    Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder, Region, RegionError, ShardBuilder,
+    ShardError, ShardEvent, ShardNews, ShardStats,
 };
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsError};

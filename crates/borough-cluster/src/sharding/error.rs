@@ -100,6 +100,39 @@ impl ShardError {
     }
 }
 
+/// Why an entity was not started; see [`Region::start`](super::Region::start).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntityStartError {
+    /// The id is none.
+    #[error(transparent)]
+    Id(#[from] borough_actor::EntityIdError),
+    /// It failed as it began, or ended at once. Its supervision goes on as for any fault.
+    #[error("{entity} failed or ended as it began; the log of its node says why")]
+    Failed {
+        /// The type and the id.
+        entity: String,
+    },
+    /// It was not known to live in time; it may all the same be started.
+    #[error("{entity} was not known to live within {time:?}: {why}")]
+    Timeout {
+        /// The type and the id.
+        entity: String,
+        /// How long it had.
+        time: std::time::Duration,
+        /// Where its shard is by this node's table, and why.
+        why: String,
+    },
+    /// This node takes nothing for the type; the entity was not started.
+    #[error("{entity} is not started from here: {why}")]
+    Refused {
+        /// The type and the id.
+        entity: String,
+        /// Why.
+        why: String,
+    },
+}
+
 /// Why nothing can be said of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -21,7 +21,7 @@ use super::desk::Errand;
 use super::error::ShardError;
 use super::forward::Forwards;
 use super::hold::{Budget, Held, Hold, Next, Pushed};
-use super::host::{Barrier, Lane, Order, Parcel};
+use super::host::{Barrier, Lane, Order, Parcel, Woken};
 use super::inlet::KindInlet;
 use super::peers::Peers;
 use super::queries::KindStats;
@@ -350,6 +350,12 @@ impl<M: Message> KindCore<M> {
         }
     }
 
+    /// Why nothing is taken here, if so.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let ended = || self.ended.load(Ordering::Relaxed).then(|| "its node has ended".to_owned());
+        self.differs.get().map(ToString::to_string).or_else(ended)
+    }
+
     fn refuse_held(&self) {
         for hold in &self.holds {
             for letter in hold.take_all(&self.budget) {
@@ -543,6 +549,10 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn shard_of(&self, id: &EntityId) -> u32 {
         KindCore::shard_of(self, id)
+    }
+
+    fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>> {
+        self.wake_here(id)
     }
 
     fn held(&self) -> usize {

@@ -2,26 +2,30 @@
 
 use std::time::Duration;
 
-use borough_actor::{Actor, Context, Fault, IntoEntityId, Reply};
+use borough_actor::{Actor, Context, EntityId, Fault, IntoEntityId, Reply};
 use borough_protocol::incarnation::{NodeId, Uid};
 use borough_protocol::sharding::region::Input;
 use borough_protocol::sharding::{Entry, Epoch, ShardId};
 use borough_protocol::table::Table;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 use super::Sharding;
 use super::desk::Errand;
 use super::error::{ExplainError, MoveError};
 use super::events::ShardEvent;
+use super::host::Woken;
 use super::lack::Lack;
+use super::shell::Shell;
+use super::start::ENTITY_START_TIMEOUT;
 use crate::node::{Gathered, Node};
 
 /// How long a node may take to say what lives there.
 const STATS_TIME: Duration = Duration::from_secs(3);
 /// The actor by which each node answers, and its path.
 pub(crate) const REGISTRAR: &str = "borough-sharding";
-const PATH: &str = "/borough-sharding";
+pub(super) const PATH: &str = "/borough-sharding";
 
 /// What lives on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +75,12 @@ pub struct ShardStats {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Query {
     Stats(Reply<NodeStats>),
+    /// Start that entity, if its shard lives there.
+    Wake {
+        kind: String,
+        id: EntityId,
+        reply: Reply<Woken>,
+    },
 }
 
 /// Answers what other nodes ask.
@@ -81,9 +91,18 @@ pub(crate) struct Registrar {
 impl Actor for Registrar {
     type Msg = Query;
 
-    async fn receive(&mut self, Query::Stats(reply): Query, _: &mut Context<Self>) -> Result<(), Fault> {
-        if let Some(sharding) = self.sharding.upgrade() {
-            reply.send(sharding.stats().await);
+    async fn receive(&mut self, query: Query, _: &mut Context<Self>) -> Result<(), Fault> {
+        let Some(sharding) = self.sharding.upgrade() else { return Ok(()) };
+        match query {
+            Query::Stats(reply) => reply.send(sharding.stats().await),
+            Query::Wake { kind, id, reply } => match sharding.shell(&kind) {
+                None => reply.send(Woken::Elsewhere),
+                // Apart: it takes as long as the entity does to begin.
+                Some(shell) => drop(sharding.runtime().spawn(async move {
+                    let woken = timeout(ENTITY_START_TIMEOUT, shell.wake(id)).await;
+                    reply.send(woken.unwrap_or(Woken::Elsewhere));
+                })),
+            },
         }
         Ok(())
     }
@@ -97,6 +116,29 @@ impl Sharding {
         }
         kinds.sort_by(|a, b| a.name.cmp(&b.name));
         NodeStats { kinds }
+    }
+
+    /// Where an entity lives, and why there.
+    pub(super) fn explain(&self, shell: &dyn Shell, id: &EntityId) -> Explanation {
+        let number = shell.shard_of(id);
+        let sight = self.sight();
+        let known =
+            sight.table.as_ref().and_then(|table| Some((table, table.kind_named(&shell.kind().name)?.0)));
+        let Some((table, kind)) = known else {
+            return unowned(number, "the cluster does not know the type yet");
+        };
+        let shard = ShardId { kind, number };
+        let owned = table.shard(shard).filter(|entry| table.member(entry.owner).is_some());
+        if owned.is_none()
+            && let Some(lack) = Lack::of(table, kind)
+        {
+            return unowned(number, &lack.to_string());
+        }
+        let Some(entry) = table.shard(shard) else {
+            return unowned(number, "nobody has sent to its shard yet: it will be given to a host then");
+        };
+        let since = self.chronicle().since(shard, entry.epoch);
+        explained(table, number, entry, since)
     }
 }
 
@@ -138,24 +180,7 @@ impl Node {
         let id = id.into_entity_id()?;
         let sharding = self.sharding();
         let shell = sharding.shell(kind).ok_or_else(|| ExplainError::NotStarted { kind: kind.to_owned() })?;
-        let number = shell.shard_of(&id);
-        let sight = sharding.sight();
-        let known = sight.table.as_ref().and_then(|table| Some((table, table.kind_named(kind)?.0)));
-        let Some((table, kind)) = known else {
-            return Ok(unowned(number, "the cluster does not know the type yet"));
-        };
-        let shard = ShardId { kind, number };
-        let owned = table.shard(shard).filter(|entry| table.member(entry.owner).is_some());
-        if owned.is_none()
-            && let Some(lack) = Lack::of(table, kind)
-        {
-            return Ok(unowned(number, &lack.to_string()));
-        }
-        let Some(entry) = table.shard(shard) else {
-            return Ok(unowned(number, "nobody has sent to its shard yet: it will be given to a host then"));
-        };
-        let since = sharding.chronicle().since(shard, entry.epoch);
-        Ok(explained(table, number, entry, since))
+        Ok(sharding.explain(&*shell, &id))
     }
 
     /// Asks for a shard to live on that node; what comes of it is shown by [`shard_events`](Self::shard_events) and [`explain`](Self::explain).

@@ -10,6 +10,7 @@ use borough_actor::{
 };
 
 use super::entity_ref::EntityRef;
+use super::error::EntityStartError;
 use super::extract::{EntityMessage, Extractor, Mail};
 use super::kind::KindCore;
 use super::queries::KindStats;
@@ -117,6 +118,15 @@ impl<M: Message> Region<M> {
         find: impl Fn(E) -> Result<(EntityId, M), E> + Send + Sync + 'static,
     ) -> Extractor<E, M> {
         Extractor::new(self.core.clone(), Arc::new(find))
+    }
+
+    /// Starts an entity without a message, wherever its shard lives; at once ready if it lives.
+    ///
+    /// `Ok` means that it has begun, its `started` included. It waits for an owner of the shard and through its moves, for at most
+    /// [10 s](super::ENTITY_START_TIMEOUT). An entity that failed as it began is an error, and its supervision goes on. Cancel safe: dropped, it may
+    /// be started or not. An entity that is to be there always is named by [`eager`](super::ShardBuilder::eager).
+    pub async fn start(&self, id: impl IntoEntityId) -> Result<(), EntityStartError> {
+        self.core.start_entity(id.into_entity_id()?).await
     }
 
     /// What lives of this type on this node, and what became of its messages here.

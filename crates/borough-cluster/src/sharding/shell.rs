@@ -11,7 +11,7 @@ use borough_protocol::sharding::{Epoch, Kind, KindId};
 use borough_protocol::table::Table;
 use borough_protocol::version::Version;
 
-use super::host::Order;
+use super::host::{Order, Woken};
 use super::queries::KindStats;
 use super::routes::Used;
 
@@ -73,6 +73,9 @@ pub(super) trait Shell: Send + Sync {
 
     /// The shard of that id.
     fn shard_of(&self, id: &EntityId) -> u32;
+
+    /// Starts that entity, if its shard lives here.
+    fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>>;
 
     /// How many messages wait for a way.
     fn held(&self) -> usize;

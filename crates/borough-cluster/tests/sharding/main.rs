@@ -15,3 +15,4 @@ mod leaving;
 mod moving;
 mod order;
 mod setting_up;
+mod starting;

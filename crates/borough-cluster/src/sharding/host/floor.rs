@@ -17,6 +17,7 @@ use super::settings::Settings;
 use super::surroundings::{Nothing, Sight, Surroundings};
 use super::table::{Body, Table};
 use super::turns::{Call, Pending, Place, Purpose, Turning, Turns, poll_place};
+use super::waking::Waking;
 
 /// How many messages wait for one entity before its senders stand in line, and when they are let in again.
 pub(super) const CROWDED: usize = 1024;
@@ -49,6 +50,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) ranks: Option<Ranks>,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
+    /// Entities that somebody waits for to begin.
+    pub(super) waking: Vec<Waking>,
     turns: T,
     /// What the next turn is lent, if the last one did not keep it.
     ctx: Option<Context<A>>,
@@ -106,6 +109,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             sight: Arc::new(Nothing),
             ranks: None,
             stamp: 0,
+            waking: Vec::new(),
             turns,
             ctx: None,
             message_place: None,

@@ -151,7 +151,7 @@ where
         Poll::Pending
     }
 
-    fn index(&self, shard: u32) -> usize {
+    pub(super) fn index(&self, shard: u32) -> usize {
         (shard / self.lanes) as usize
     }
 
@@ -221,6 +221,7 @@ where
                     Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
                     Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
                     Order::Forget { epoch, .. } => shard.stance.forget(epoch),
+                    Order::Wake { id, say, .. } => shard.wake(floor, id, say),
                     Order::Look(_) | Order::DropAll | Order::Stats(_) => {}
                 }
                 shard.look_again(floor);
@@ -464,6 +465,9 @@ where
 
     /// Gives slots up that became vacant, and makes room if there are too many entities.
     fn tidy(&mut self) {
+        if !self.floor.waking.is_empty() {
+            self.look_at_waking();
+        }
         self.give_up_vacated();
         if self.sweep.is_over(self.floor.population) {
             self.make_room();

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use borough_actor::EntityId;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
 use borough_protocol::sharding::region::Dropped;
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::parcel::Barrier;
@@ -56,6 +58,12 @@ pub(crate) enum Order {
         shard: u32,
         epoch: Epoch,
     },
+    /// Starts an entity that has no message.
+    Wake {
+        shard: u32,
+        id: EntityId,
+        say: oneshot::Sender<Woken>,
+    },
     /// The table is newer: what waits for that is looked at again.
     Look(Arc<dyn Sight>),
     /// This life of the node is over: everything goes, what waits is refused.
@@ -76,7 +84,8 @@ impl Order {
             | Self::Discard { shard, .. }
             | Self::Release { shard, .. }
             | Self::Drop { shard, .. }
-            | Self::Forget { shard, .. } => Some(*shard),
+            | Self::Forget { shard, .. }
+            | Self::Wake { shard, .. } => Some(*shard),
             Self::Look(_) | Self::DropAll | Self::Stats(_) => None,
         }
     }
@@ -95,6 +104,17 @@ pub(crate) enum LaneReport {
     Done(Barrier),
     /// The barrier can go no further. `hop` is the next one, if that is lost.
     Broken { barrier: Barrier, hop: Option<Uid> },
+}
+
+/// What became of an entity that was to be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Woken {
+    /// It lives.
+    Lives,
+    /// It failed or ended as it began.
+    Failed,
+    /// Its shard does not run here, or it is just about to end: try again.
+    Elsewhere,
 }
 
 /// What lives in a lane.
