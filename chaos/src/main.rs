@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use borough_chaos::sharding::Bounds;
+use borough_chaos::sharding::measure::Times;
 use borough_chaos::suite::{self, Options};
 use borough_chaos::{janitor, sharding};
 use clap::{Args, Parser, Subcommand};
@@ -29,6 +31,8 @@ enum Command {
         #[command(flatten)]
         load: Load,
     },
+    /// Measures a cluster under load: a line of JSON for each measurement.
+    Measure(Measure),
     /// Full load for hours: is a healthy node ever removed?
     Soak {
         /// How many hours.
@@ -75,12 +79,42 @@ struct Sharding {
     /// Keeps logs and histories even of those that held.
     #[arg(long)]
     keep: bool,
+    /// Holds silences against what is promised (250 ms for planned moves, 3.5 s for a fail-over), for a machine with nothing else to do.
+    #[arg(long)]
+    strict: bool,
     /// Names all scenarios and plays none.
     #[arg(long)]
     list: bool,
     /// Cuts ways by proxies, even where network namespaces can be made.
     #[arg(long)]
     proxies: bool,
+    #[command(flatten)]
+    load: Load,
+}
+
+#[derive(Args)]
+struct Measure {
+    /// Only this (repeatable): formation, cold-start, kill, join, leave, rolling-restart.
+    #[arg(long)]
+    only: Vec<String>,
+    /// Everything once, with 50 000 entities: shows that it works, says nothing about speed.
+    #[arg(long)]
+    quick: bool,
+    /// How many kills; every other is the coordinator's.
+    #[arg(long, default_value_t = 20)]
+    kills: usize,
+    /// How many cold starts.
+    #[arg(long, default_value_t = 20)]
+    starts: usize,
+    /// How often everything else is done.
+    #[arg(long, default_value_t = 3)]
+    repeats: usize,
+    /// How many entities live when a node joins.
+    #[arg(long, default_value_t = 1_000_000)]
+    entities: u32,
+    /// Keeps logs and histories even if nothing was wrong.
+    #[arg(long)]
+    keep: bool,
     #[command(flatten)]
     load: Load,
 }
@@ -93,6 +127,9 @@ struct Load {
     /// The longest freeze that a healthy node may show, in milliseconds; raise it on a machine that is busy with other things.
     #[arg(long)]
     max_pause_ms: Option<u64>,
+    /// Hosts lose one tell in so many on purpose: this has to be found.
+    #[arg(long, hide = true)]
+    lose_one_in: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -113,8 +150,9 @@ fn main() -> ExitCode {
         Command::Sharding(arguments) => of_sharding(arguments).and_then(|options| sharding::run(&options)),
         Command::Failover { kills, load } => {
             let arguments = Sharding { load, ..Sharding::default() };
-            of_sharding(arguments).and_then(|options| sharding::measure(&options, kills))
+            of_sharding(arguments).and_then(|options| sharding::failover(&options, kills))
         }
+        Command::Measure(arguments) => measure(arguments),
         Command::Soak { hours } => {
             Duration::try_from_secs_f64(hours * 3600.0).map_err(|error| error.to_string()).and_then(|time| {
                 of_sharding(Sharding::default()).and_then(|options| sharding::soak(&options, time))
@@ -128,6 +166,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn measure(arguments: Measure) -> Result<(), String> {
+    let Measure { only, quick, kills, starts, repeats, entities, keep, load } = arguments;
+    let options = of_sharding(Sharding { only, keep, load, ..Sharding::default() })?;
+    let times = if quick {
+        Times { kills: 2, starts: 1, repeats: 1, entities: entities.min(50_000) }
+    } else {
+        Times { kills, starts, repeats, entities }
+    };
+    sharding::measure::run(&options, times)
 }
 
 fn options(network: Network) -> Result<Options, String> {
@@ -153,9 +202,11 @@ fn of_sharding(arguments: Sharding) -> Result<sharding::Options, String> {
         only: arguments.only,
         short: arguments.short,
         keep: arguments.keep,
+        bounds: if arguments.strict { Bounds::Strict } else { Bounds::Lenient },
         rate: arguments.load.rate,
         max_pause: arguments.load.max_pause_ms.map(Duration::from_millis),
         proxies: arguments.proxies,
+        lose_one_in: arguments.load.lose_one_in,
     })
 }
 

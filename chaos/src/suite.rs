@@ -126,7 +126,12 @@ fn play(
         }
         Wants::Cuts | Wants::Proxies => Ground::Proxies(loopback, Proxies::default()),
     };
-    let plan = Plan { program: options.node.clone(), folder: folder.clone(), max_pause: options.max_pause };
+    let plan = Plan {
+        program: options.node.clone(),
+        folder: folder.clone(),
+        max_pause: options.max_pause,
+        lose_one_in: None,
+    };
     let where_it_ran = ground.name();
     let mut fleet = Fleet::new(ground, plan, Some(janitor.clone()));
     let measured = (scenario.play)(&mut fleet)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use borough_chaos::sharding::{self, Options};
+use borough_chaos::sharding::{self, Bounds, Options};
 
 #[test]
 fn what_must_hold_of_entities_holds_when_nodes_come_go_and_are_killed() {
@@ -14,10 +14,12 @@ fn what_must_hold_of_entities_holds_when_nodes_come_go_and_are_killed() {
         only: Vec::new(),
         short: true,
         keep: false,
+        bounds: Bounds::Lenient,
         // Programs that are not optimised, beside builds and other tests.
         rate: 2000,
         max_pause: Some(Duration::from_millis(800)),
         proxies: false,
+        lose_one_in: None,
     };
     sharding::run(&options).unwrap();
 }

@@ -41,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) folder: PathBuf,
     /// Other than the default.
     pub(crate) max_pause: Option<Duration>,
+    /// Hosts of entities lose one tell in so many on purpose.
+    pub(crate) lose_one_in: Option<u64>,
 }
 
 /// A cluster of processes. Places count from 1; a place has at most one process at a time.
@@ -126,18 +128,24 @@ impl Fleet {
 
     /// Starts nodes at the first places, all at once and all of them seeds, and waits until they agree: how long that took.
     pub(crate) fn form(&mut self, nodes: usize) -> Result<Duration, String> {
-        self.ground.prepare(nodes)?;
-        self.seeds = (1..=nodes).map(|place| self.ground.advertised(place)).collect();
-        let began = Instant::now();
-        for place in 1..=nodes {
-            self.launch(place)?;
-        }
+        let began = self.launch_all(nodes)?;
         for place in 1..=nodes {
             self.listening(place)?;
         }
         self.settled(SETTLE_BOUND)?;
         self.formed = began.elapsed();
         Ok(self.formed)
+    }
+
+    /// Starts nodes at the first places, all at once and all of them seeds, and waits for nothing: when it began.
+    pub(crate) fn launch_all(&mut self, nodes: usize) -> Result<Instant, String> {
+        self.ground.prepare(nodes)?;
+        self.seeds = (1..=nodes).map(|place| self.ground.advertised(place)).collect();
+        let began = Instant::now();
+        for place in 1..=nodes {
+            self.launch(place)?;
+        }
+        Ok(began)
     }
 
     /// Starts a node at a place, and waits until it listens.
@@ -169,6 +177,9 @@ impl Fleet {
             if entities.is_written_down {
                 command.arg("--history").arg(self.plan.folder.join(&name).with_extension(EXTENSION));
             }
+            if let Some(one_in) = self.plan.lose_one_in.filter(|_| entities.part == "host") {
+                command.args(["--lose-one-in", &one_in.to_string()]);
+            }
         }
         let process = Process::start(command, start, &self.room, &self.plan.folder, &name)?;
         if let Some(janitor) = &self.janitor {
@@ -178,7 +189,8 @@ impl Fleet {
         Ok(())
     }
 
-    fn listening(&self, place: usize) -> Result<(), String> {
+    /// Waits until the process at a place listens.
+    pub(crate) fn listening(&self, place: usize) -> Result<(), String> {
         let start = self.process(place)?.start;
         let listens = self.room.wait(START_BOUND, |heard| match heard.get(&start) {
             Some(of_it) if of_it.is_listening => Ok(true),

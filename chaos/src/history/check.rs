@@ -51,6 +51,10 @@ pub(crate) struct Findings {
     pub(crate) refused: usize,
     /// Tells that were accepted and never handled.
     pub(crate) lost: usize,
+    /// Asks without an answer.
+    pub(crate) unanswered: usize,
+    /// Messages handled after a later one of their sender.
+    pub(crate) reordered: usize,
     /// Turns of frozen processes that ended too late.
     pub(crate) late: usize,
     /// Entities that began anew.
@@ -80,8 +84,14 @@ impl Faults {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// How often a rule was broken.
+    fn times(&self, rule: &str) -> usize {
+        self.0.iter().find(|(noted, ..)| *noted == rule).map_or(0, |(_, times, _)| *times)
     }
 
     #[cfg(test)]
@@ -103,6 +113,9 @@ pub(crate) fn check(history: &History, expected: &Expected, ids: u32) -> Finding
     let mut findings = Findings { sent: history.sendings.len(), ..Findings::default() };
     let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused(_) | Outcome::Open(_));
     findings.refused = history.sendings.iter().filter(|sending| is_refused(&sending.outcome)).count();
+    let is_unanswered =
+        |sending: &&Sending| sending.is_ask && !matches!(sending.outcome, Outcome::Answered(_));
+    findings.unanswered = history.sendings.iter().filter(is_unanswered).count();
     for of_id in OfId::all(history, expected) {
         findings.handled += of_id.turns.len();
         findings.late += of_id.late.len();
@@ -115,6 +128,7 @@ pub(crate) fn check(history: &History, expected: &Expected, ids: u32) -> Finding
         }
         findings.silence = findings.silence.max(longest);
     }
+    findings.reordered = findings.faults.times(rules::OUT_OF_ORDER);
     let read: BTreeSet<u32> = history.pages.iter().map(|(id, _)| *id).collect();
     for id in (0..ids).filter(|id| !read.contains(id)) {
         findings.faults.note("an entity cannot be read in the end", || format!("{id}"));

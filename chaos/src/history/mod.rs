@@ -18,7 +18,9 @@ use std::path::Path;
 pub(crate) use self::check::{Expected, Findings, Lives, check};
 pub use self::clock::now;
 pub use self::line::{Line, Outcome, Page, Sending, Signed, Turn};
-pub(crate) use self::silence::again;
+#[cfg(test)]
+pub(crate) use self::silence::Silence;
+pub(crate) use self::silence::{again, longest_between};
 
 /// How the files of histories end.
 pub(crate) const EXTENSION: &str = "history";

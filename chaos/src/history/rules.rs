@@ -17,6 +17,9 @@ use super::check::{Expected, Faults, Lives, after};
 use super::line::Outcome;
 use super::of_id::OfId;
 
+/// How it is told that messages of one sender were handled in another order than sent.
+pub(super) const OUT_OF_ORDER: &str = "messages of one sender are out of order";
+
 /// Runs all rules.
 pub(super) fn run(of_id: &OfId<'_>, history: &History, expected: &Expected, faults: &mut Faults) {
     epochs_never_fall(of_id, history, faults);
@@ -116,7 +119,7 @@ fn senders_are_in_order(of_id: &OfId<'_>, faults: &mut Faults) {
     for (_, turn) in &of_id.turns {
         let before = last.entry(turn.sender).or_insert(0);
         if turn.number < *before {
-            faults.note("messages of one sender are out of order", || {
+            faults.note(OUT_OF_ORDER, || {
                 format!("{}: {} of sender {} after {before}", of_id.id, turn.number, turn.sender)
             });
         }

@@ -57,6 +57,23 @@ pub(super) fn longest(of_id: &OfId<'_>, expected: &Expected, faults: &mut Faults
     longest
 }
 
+/// The longest that anybody waited for an entity, of waits that ended after one moment and began before another.
+pub(crate) fn longest_between(history: &History, expected: &Expected, from: u64, until: u64) -> Silence {
+    let mut longest = Silence::default();
+    for of_id in OfId::all(history, expected) {
+        for (sending, next) in waits(&of_id, expected) {
+            if let Some(next) = next
+                && next >= from
+                && sending.sent < until
+            {
+                let time = after(next, sending.sent);
+                longest = longest.max(Silence { time, since: sending.sent, id: of_id.id });
+            }
+        }
+    }
+    longest
+}
+
 /// How long after a moment the last entity answered that had been silent for a noticeable time; of messages sent before `until`.
 pub(crate) fn again(history: &History, expected: &Expected, harmed: u64, until: u64) -> Duration {
     let mut last = harmed;

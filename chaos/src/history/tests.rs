@@ -136,16 +136,17 @@ fn a_state_that_is_rolled_back_is_found() {
 
 #[test]
 fn what_is_doubled_or_out_of_order_is_found() {
-    let doubled = moved().turn(THERE, 6, 2, 7, 3, 2).page(9, 7, 3, 2).faults(here());
-    assert_eq!(doubled, ["a message was handled twice"]);
+    let doubled = moved().turn(THERE, 6, 2, 7, 3, 2).page(9, 7, 3, 2).findings(here());
+    assert_eq!(doubled.faults.rules(), ["a message was handled twice"]);
     let swapped = moved()
         .told(6, 3)
         .told(6, 4)
         .turn(THERE, 7, 2, 7, 3, 4)
         .turn(THERE, 8, 2, 7, 4, 3)
         .page(9, 7, 4, 4)
-        .faults(here());
-    assert_eq!(swapped, ["messages of one sender are out of order"]);
+        .findings(here());
+    assert_eq!(swapped.faults.rules(), ["messages of one sender are out of order"]);
+    assert_eq!((doubled.reordered, swapped.reordered), (0, 1));
 }
 
 #[test]
@@ -190,6 +191,17 @@ fn silence_is_the_time_until_the_entity_next_does_something() {
     let expected = Expected { lives: here(), ..Expected::default() };
     assert_eq!(again(&tale.0, &expected, 90_000_000, u64::MAX).as_millis(), 2910);
     assert_eq!(again(&tale.0, &expected, 90_000_000, 95_000_000).as_millis(), 0);
+    assert_eq!(findings.unanswered, 1);
+}
+
+#[test]
+fn the_longest_silence_of_a_time_leaves_out_what_was_over_before_and_what_began_after() {
+    let tale = moved().told(100, 3).turn(THERE, 150, 2, 7, 3, 3).told(200, 4).turn(THERE, 400, 2, 7, 4, 4);
+    let longest = |from: u64, until: u64| {
+        let found = longest_between(&tale.0, &Expected::default(), from * 1_000_000, until * 1_000_000);
+        found.time.as_millis()
+    };
+    assert_eq!((longest(0, 1000), longest(0, 200), longest(151, 200), longest(151, 201)), (200, 50, 0, 200));
 }
 
 #[test]

@@ -52,6 +52,7 @@ async fn run(options: Options) -> Result<(), borough::Error> {
     let workers = options.workers;
     let (entities, ids) = (options.entities, options.ids);
     let (history, first_sender) = (options.history.clone(), options.first_sender);
+    let lose_one_in = options.lose_one_in;
     let node = Arc::new(options.builder()?.start().await?);
     let tally = Arc::new(Tally::default());
     let counter = {
@@ -62,7 +63,7 @@ async fn run(options: Options) -> Result<(), borough::Error> {
     let ledgers = match entities {
         None => None,
         Some(part) => {
-            let setting = Setting { part, ids, history: history.as_deref(), first_sender };
+            let setting = Setting { part, ids, history: history.as_deref(), first_sender, lose_one_in };
             Some(Arc::new(Ledgers::start(&node, setting).await?))
         }
     };

@@ -47,6 +47,9 @@ pub(super) struct Options {
     /// The number of its first sender; no other process of the run may use the next ten.
     #[arg(long, default_value_t = 0)]
     pub(super) first_sender: u32,
+    /// Loses one tell in so many on purpose: whoever looks for losses has to find these.
+    #[arg(long, hide = true)]
+    pub(super) lose_one_in: Option<u64>,
     /// What is logged on standard error.
     #[arg(long, default_value = "debug")]
     pub(super) log: LevelFilter,

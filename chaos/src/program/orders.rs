@@ -14,9 +14,11 @@
 //! | `shards TYPE` | what lives where |
 //! | `poke TYPE COUNT MILLIS` | asks as many entities until each has answered, for so long at most |
 //! | `flood COUNT` | as many tells to entities of the type `unknown` |
-//! | `received TYPE` | what all its entities have counted |
+//! | `fill FIRST COUNT` | one tell to each of so many entities of the type `ledger` |
+//! | `received TYPE [FIRST COUNT]` | what its entities have counted: all that there is load for, or so many from that one on |
 //! | `quit` | the process ends at once, without leaving |
 
+use std::ops::Range;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -87,7 +89,9 @@ impl Orders {
                 self.ledgers()?.poke(kind, count, bound).await
             }
             ["flood", count] => Ok(self.ledgers()?.flood(number(count)?).await),
-            ["received", kind] => self.ledgers()?.received(kind).await,
+            ["fill", first, count] => self.ledgers()?.fill(range(first, count)?).await,
+            ["received", kind] => self.ledgers()?.received(kind, self.ledgers()?.loaded()).await,
+            ["received", kind, first, count] => self.ledgers()?.received(kind, range(first, count)?).await,
             _ => Err(format!("no such order: {}", words.join(" "))),
         }
     }
@@ -153,6 +157,13 @@ impl Orders {
 
 fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{text:?} is no number"))
+}
+
+fn range(first: &str, count: &str) -> Result<Range<u32>, String> {
+    let (first, count) = (number(first)?, number(count)?);
+    let end = first.checked_add(count).and_then(|end| u32::try_from(end).ok());
+    let first = u32::try_from(first).ok();
+    first.zip(end).map(|(first, end)| first..end).ok_or_else(|| "there are no such entities".to_owned())
 }
 
 fn millis(time: Duration) -> u64 {

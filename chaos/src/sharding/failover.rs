@@ -1,13 +1,14 @@
 //! How long it takes after a kill until every entity answers again, over many kills: of owners, and of the coordinator.
 
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::stage::{CLIENT, IDS, Stage};
+use super::stage::{CLIENT, Stage};
 use super::suite::{Options, fleet};
-use super::verdict::millis;
+use super::verdict::{Played, millis};
 use crate::fleet::SETTLE_BOUND;
-use crate::history::{self, History, Lives};
+use crate::history::{self, Lives};
 use crate::janitor::Janitor;
 use crate::scenarios::Wants;
 
@@ -26,11 +27,30 @@ struct Kill {
     until: u64,
 }
 
-/// Kills as many nodes as that, one after the other, with default settings, and prints how long each fail-over took. `Ok` if the goals are met.
-pub fn measure(options: &Options, kills: usize) -> Result<(), String> {
+/// What came of one kill.
+pub(super) struct Failover {
+    pub(super) of_coordinator: bool,
+    /// How long it took until every entity answered again.
+    pub(super) again: Duration,
+    /// The longest that anybody waited for one entity.
+    pub(super) silence: Duration,
+}
+
+/// Kills nodes, and prints how long each fail-over took. `Ok` if the goals are met.
+pub fn failover(options: &Options, kills: usize) -> Result<(), String> {
     let janitor = Rc::new(Janitor::hire(&options.chaos)?);
-    let folder = options.logs.join("failover");
-    let mut fleet = fleet(options, Wants::Loopback, None, &janitor, &folder)?;
+    let (failovers, played) = kill_many(options, kills, &janitor, &options.logs.join("failover"))?;
+    report(&failovers, &played)
+}
+
+/// Kills as many nodes as that, one after the other, with default settings; every other is the coordinator's.
+pub(super) fn kill_many(
+    options: &Options,
+    kills: usize,
+    janitor: &Rc<Janitor>,
+    folder: &Path,
+) -> Result<(Vec<Failover>, Played), String> {
+    let mut fleet = fleet(options, Wants::Loopback, None, janitor, folder)?;
     let mut stage = Stage::set(&mut fleet, HOSTS, 1, options.rate, true)?;
     stage.expected.lives = Lives::EndAnywhere;
     let mut done: Vec<Kill> = Vec::new();
@@ -41,30 +61,36 @@ pub fn measure(options: &Options, kills: usize) -> Result<(), String> {
             renew_client(&mut stage)?;
             coordinators = 0;
         }
-        stage.every_entity_has_had_a_turn()?;
-        stage.tolerates()?;
-        let coordinator = stage.coordinator()?;
-        let others = stage.hosts().into_iter().filter(|place| *place != coordinator);
-        let youngest = youngest(&stage, others.collect())?;
-        let victim = if of_coordinator { coordinator } else { youngest };
         coordinators += usize::from(of_coordinator);
-        let at = stage.kill(victim)?;
-        stage.balanced()?;
-        stage.every_entity_has_had_a_turn()?;
-        done.push(Kill { of_coordinator, at, until: history::now() });
-        println!(
-            "kill {} of {kills}: n{victim}{}",
-            number + 1,
-            if of_coordinator { ", the coordinator" } else { "" }
-        );
-        stage.fleet.start(victim)?;
-        stage.fleet.settled(SETTLE_BOUND)?;
-        stage.balanced()?;
+        done.push(kill_one(&mut stage, of_coordinator)?);
+        eprintln!("{} of {kills} kills", number + 1);
     }
     let expected = stage.expected.clone();
-    stage.finish()?;
-    let history = History::read(&folder)?;
-    report(&history, &expected, &done)
+    let (played, history) = stage.close()?;
+    let of = |kill: &Kill| Failover {
+        of_coordinator: kill.of_coordinator,
+        again: history::again(&history, &expected, kill.at, kill.until),
+        silence: history::longest_between(&history, &expected, kill.at, kill.until).time,
+    };
+    Ok((done.iter().map(of).collect(), played))
+}
+
+/// Kills a node, waits until everything is well, and starts it again.
+fn kill_one(stage: &mut Stage<'_>, of_coordinator: bool) -> Result<Kill, String> {
+    stage.every_entity_has_had_a_turn()?;
+    stage.tolerates()?;
+    let coordinator = stage.coordinator()?;
+    let others = stage.hosts().into_iter().filter(|place| *place != coordinator);
+    let youngest = youngest(stage, others.collect())?;
+    let victim = if of_coordinator { coordinator } else { youngest };
+    let at = stage.kill(victim)?;
+    stage.balanced()?;
+    stage.every_entity_has_had_a_turn()?;
+    let until = history::now();
+    stage.fleet.start(victim)?;
+    stage.fleet.settled(SETTLE_BOUND)?;
+    stage.balanced()?;
+    Ok(Kill { of_coordinator, at, until })
 }
 
 /// The client leaves and comes back, as the youngest.
@@ -86,19 +112,15 @@ fn youngest(stage: &Stage<'_>, places: Vec<usize>) -> Result<usize, String> {
     youngest.map(|(_, place)| place).ok_or_else(|| "there is nobody".to_owned())
 }
 
-fn report(history: &History, expected: &history::Expected, kills: &[Kill]) -> Result<(), String> {
-    let times: Vec<_> = kills
-        .iter()
-        .map(|kill| (kill.of_coordinator, history::again(history, expected, kill.at, kill.until)))
-        .collect();
-    for (number, (of_coordinator, time)) in times.iter().enumerate() {
-        let whose = if *of_coordinator { "coordinator" } else { "owner" };
-        println!("kill {:>2}, {whose:<12} all answer again after {}", number + 1, millis(*time));
+fn report(failovers: &[Failover], played: &Played) -> Result<(), String> {
+    for (number, failover) in failovers.iter().enumerate() {
+        let whose = if failover.of_coordinator { "coordinator" } else { "owner" };
+        println!("kill {:>2}, {whose:<12} all answer again after {}", number + 1, millis(failover.again));
     }
     println!("{:<14}{:>7}{:>11}{:>11}{:>11}", "killed", "times", "quickest", "median", "worst");
     let of = |wanted: Option<bool>| {
-        let chosen = times.iter().filter(|(of_coordinator, _)| wanted.is_none_or(|it| it == *of_coordinator));
-        let mut chosen: Vec<_> = chosen.map(|(_, time)| *time).collect();
+        let chosen = failovers.iter().filter(|it| wanted.is_none_or(|wanted| wanted == it.of_coordinator));
+        let mut chosen: Vec<_> = chosen.map(|failover| failover.again).collect();
         chosen.sort_unstable();
         chosen
     };
@@ -113,18 +135,18 @@ fn report(history: &History, expected: &history::Expected, kills: &[Kill]) -> Re
             millis(*worst)
         );
     }
-    let found = history::check(history, expected, IDS);
+    let found = &played.findings;
     println!(
         "{} messages sent, {} handled, {} came back, {} lost",
         found.sent, found.handled, found.refused, found.lost
     );
-    for fault in found.faults.lines() {
+    for fault in played.faults() {
         println!("{fault}");
     }
     let all = of(None);
     let worst = all.last().copied().unwrap_or_default();
-    if !found.faults.is_empty() {
-        return Err("the history has faults".to_owned());
+    if !played.faults().is_empty() {
+        return Err("something is wrong besides".to_owned());
     }
     if middle(&all) > MEDIAN_GOAL || worst > WORST_GOAL {
         return Err(format!("the goals are {} and {}", millis(MEDIAN_GOAL), millis(WORST_GOAL)));

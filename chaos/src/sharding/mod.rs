@@ -7,6 +7,7 @@
 //! layout      what lives where, and whether that is balanced
 //! verdict     what came of a scenario
 //! failover    how long until every entity answers again, over many kills
+//! measure     figures for the benchmark: formation, cold start, kills, joins, leaves, restarts
 //! soak        hours of full load: is a healthy node ever removed?
 //! ```
 
@@ -15,6 +16,7 @@ mod flooding;
 mod freezing;
 mod killing;
 mod layout;
+pub mod measure;
 mod moving;
 mod parting;
 mod restarting;
@@ -25,6 +27,7 @@ mod stubborn;
 mod suite;
 mod verdict;
 
-pub use self::failover::measure;
+pub use self::failover::failover;
 pub use self::soak::soak;
 pub use self::suite::{Options, list, run};
+pub use self::verdict::Bounds;

@@ -45,12 +45,25 @@ impl<'a> Stage<'a> {
         rate: u64,
         is_written_down: bool,
     ) -> Result<Self, String> {
+        let mut stage = Self::without_load(fleet, hosts, clients, rate, is_written_down)?;
+        stage.raise_load()?;
+        Ok(stage)
+    }
+
+    /// Starts hosts and clients.
+    pub(super) fn without_load(
+        fleet: &'a mut Fleet,
+        hosts: usize,
+        clients: usize,
+        rate: u64,
+        is_written_down: bool,
+    ) -> Result<Self, String> {
         for place in 1..CLIENT {
             fleet.give_entities(place, Entities { part: "host", is_written_down });
         }
         fleet.form(hosts)?;
         let clients: Vec<_> = [CLIENT, SECOND_CLIENT].into_iter().take(clients).collect();
-        let mut stage =
+        let stage =
             Self { fleet, expected: Expected::default(), harmed_at: None, quiet: Vec::new(), clients, rate };
         for client in stage.clients.clone() {
             stage.fleet.give_entities(client, Entities { part: "proxy", is_written_down });
@@ -58,13 +71,17 @@ impl<'a> Stage<'a> {
             // One after the other: who came first votes first.
             stage.fleet.settled(SETTLE_BOUND)?;
         }
-        for client in stage.clients.clone() {
-            stage.begin_load(client)?;
-        }
-        stage.every_entity_has_had_a_turn()?;
-        stage.balanced()?;
-        stage.tolerates()?;
         Ok(stage)
+    }
+
+    /// Begins the load of all clients, and waits until every entity lives and shards are balanced.
+    pub(super) fn raise_load(&mut self) -> Result<(), String> {
+        for client in self.clients.clone() {
+            self.begin_load(client)?;
+        }
+        self.every_entity_has_had_a_turn()?;
+        self.balanced()?;
+        self.tolerates()
     }
 
     pub(super) fn begin_load(&mut self, client: usize) -> Result<(), String> {
@@ -232,12 +249,20 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
+    /// Ends the load of all clients, for good: what went wrong.
+    pub(super) fn end_all_load(&mut self) -> Vec<String> {
+        let clients = std::mem::take(&mut self.clients);
+        clients.into_iter().filter_map(|client| self.end_load(client).err()).collect()
+    }
+
     /// Ends the load, has every entity read, and checks the history.
-    pub(super) fn finish(mut self) -> Result<Played, String> {
-        let mut faults = Vec::new();
-        for client in self.clients.clone() {
-            faults.extend(self.end_load(client).err());
-        }
+    pub(super) fn finish(self) -> Result<Played, String> {
+        self.close().map(|(played, _)| played)
+    }
+
+    /// As [`finish`](Self::finish), with the history itself.
+    pub(super) fn close(mut self) -> Result<(Played, History), String> {
+        let mut faults = self.end_all_load();
         faults.extend(self.fleet.ask(CLIENT, "read", STOP_BOUND).err());
         for place in self.fleet.places() {
             faults.extend(self.fleet.status(place).err());
@@ -245,7 +270,7 @@ impl<'a> Stage<'a> {
         let history = History::read(self.fleet.folder())?;
         let findings = history::check(&history, &self.expected, IDS);
         let again = self.harmed_at.map(|harmed| history::again(&history, &self.expected, harmed, u64::MAX));
-        let mut played = Played::new(findings, again, matches!(self.expected.lives, Lives::Last));
+        let mut played = Played::new(findings, again);
         for fault in faults {
             played.fault(fault);
         }
@@ -261,6 +286,6 @@ impl<'a> Stage<'a> {
         for (log, _) in self.fleet.logs() {
             played.look_at_log(&log)?;
         }
-        Ok(played)
+        Ok((played, history))
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::scenario::{ALL, SHORT, Scenario};
 use super::stage::Stage;
-use super::verdict::{Played, millis};
+use super::verdict::{Bounds, Played, millis};
 use crate::fleet::{Fleet, Plan};
 use crate::ground::{Ground, Loopback, Namespaces, Proxies, sweep};
 use crate::janitor::Janitor;
@@ -29,12 +29,16 @@ pub struct Options {
     pub short: bool,
     /// Logs and histories are kept even of those that held.
     pub keep: bool,
+    /// What silences are held against.
+    pub bounds: Bounds,
     /// How many messages a client sends in a second.
     pub rate: u64,
     /// Other than the default of the library.
     pub max_pause: Option<Duration>,
     /// Ways are cut by proxies, even if namespaces could be made.
     pub proxies: bool,
+    /// Hosts lose one tell in so many on purpose: everything then has to fail.
+    pub lose_one_in: Option<u64>,
 }
 
 /// Lists all scenarios.
@@ -100,7 +104,11 @@ fn play(
     let mut stage = Stage::set(&mut fleet, scenario.hosts, scenario.clients, options.rate, true)?;
     let outcome = (scenario.play)(&mut stage);
     // Whatever happened, the history says more of it.
-    match (outcome, stage.finish()) {
+    let finished = stage.finish().map(|mut played| {
+        played.judge(options.bounds);
+        played
+    });
+    match (outcome, finished) {
         (Ok(measured), Ok(mut played)) => {
             played.note(measured);
             Ok(played)
@@ -135,8 +143,12 @@ pub(super) fn fleet(
         }
         (Wants::Cuts | Wants::Proxies, _) => Ground::Proxies(loopback, Proxies::default()),
     };
-    let plan =
-        Plan { program: options.node.clone(), folder: folder.to_owned(), max_pause: options.max_pause };
+    let plan = Plan {
+        program: options.node.clone(),
+        folder: folder.to_owned(),
+        max_pause: options.max_pause,
+        lose_one_in: options.lose_one_in,
+    };
     Ok(Fleet::new(ground, plan, Some(janitor.clone())))
 }
 

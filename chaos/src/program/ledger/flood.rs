@@ -1,8 +1,9 @@
 //! Many messages at once, to entities whose shards nobody owns; and asks until every entity of a type has answered.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use borough::TellError;
+use borough::{IntoEntityId, TellError};
 use tokio::task::JoinSet;
 
 use super::Ledgers;
@@ -40,14 +41,31 @@ impl Ledgers {
         Answer::Told { accepted, failed, millis: millis(began.elapsed()) }
     }
 
-    /// What all entities of a type have counted, and how much of it was out of order.
-    pub(in crate::program) async fn received(&self, kind: &str) -> Result<Answer, String> {
+    /// One tell to each of these entities of the type `ledger`: they live from then on, with something to remember.
+    pub(in crate::program) async fn fill(&self, ids: Range<u32>) -> Result<Answer, String> {
+        let (began, accepted) = (Instant::now(), u64::from(ids.end.saturating_sub(ids.start)));
+        for id in ids {
+            let name = id.to_string().into_entity_id().map_err(|error| error.to_string())?;
+            let note = Entry::Note { sender: 1, number: 1 };
+            self.ledger.tell(&name, note).await.map_err(|error| in_words(&error))?;
+        }
+        Ok(Answer::Told { accepted, failed: None, millis: millis(began.elapsed()) })
+    }
+
+    /// Those that there is load for.
+    pub(in crate::program) fn loaded(&self) -> Range<u32> {
+        0..u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What these entities of a type have counted, and how much of it was out of order.
+    pub(in crate::program) async fn received(&self, kind: &str, ids: Range<u32>) -> Result<Answer, String> {
         let region = self.named(kind)?;
         let (mut reading, mut received, mut misplaced) = (JoinSet::new(), 0, 0);
-        let mut names = self.ids.iter().cloned();
+        let mut ids = ids;
         loop {
             while reading.len() < AT_ONCE {
-                let Some(name) = names.next() else { break };
+                let Some(id) = ids.next() else { break };
+                let name = id.to_string().into_entity_id().map_err(|error| error.to_string())?;
                 let region = region.clone();
                 reading.spawn(async move { region.ask(&name, Entry::Read).timeout(ASK_TIME).await });
             }

@@ -7,6 +7,7 @@
 //! | `unknown` | as `ledger`, not written down; nobody sends to them before the flood | a flood to shards without owners |
 
 mod entity;
+mod flaw;
 mod flood;
 mod load;
 mod mule;
@@ -42,20 +43,23 @@ pub(super) struct Ledgers {
 /// How the types are started.
 pub(super) struct Setting<'a> {
     pub(super) part: Part,
-    /// How many entities there are of each type.
+    /// How many entities of each type there is load for; the turns of others are not written down.
     pub(super) ids: u32,
     /// Where turns and messages are written down; nowhere, if none.
     pub(super) history: Option<&'a Path>,
     /// The number of this process's first sender.
     pub(super) first_sender: u32,
+    /// One tell in so many is lost on purpose.
+    pub(super) lose_one_in: Option<u64>,
 }
 
 impl Ledgers {
     /// Starts all types on a node.
     pub(super) async fn start(node: &Arc<Node>, setting: Setting<'_>) -> Result<Self, borough::Error> {
         let scribe = Arc::new(Scribe::open(setting.history)?);
+        flaw::plant(setting.lose_one_in.unwrap_or(0));
         let [ledger, mule, unknown] = match setting.part {
-            Part::Host => host(node, &scribe).await?,
+            Part::Host => host(node, &scribe, setting.ids).await?,
             Part::Proxy => [
                 node.shard_proxy(LEDGER).start().await?,
                 node.shard_proxy(MULE).start().await?,
@@ -79,9 +83,13 @@ impl Ledgers {
     }
 }
 
-async fn host(node: &Arc<Node>, scribe: &Arc<Scribe>) -> Result<[Region<Entry>; 3], borough::Error> {
+async fn host(
+    node: &Arc<Node>,
+    scribe: &Arc<Scribe>,
+    ids: u32,
+) -> Result<[Region<Entry>; 3], borough::Error> {
     Scribe::share(scribe);
-    let ledger = node.shard(LEDGER, |id| Ledger::new(id, true)).migrate_state().start().await?;
+    let ledger = node.shard(LEDGER, move |id| Ledger::new(id, ids)).migrate_state().start().await?;
     let mule = node
         .shard(MULE, |_| Mule::default())
         .stop_with(|| Entry::Stop)
@@ -89,7 +97,7 @@ async fn host(node: &Arc<Node>, scribe: &Arc<Scribe>) -> Result<[Region<Entry>; 
         .keeps_own_state()
         .start()
         .await?;
-    let unknown = node.shard(UNKNOWN, |id| Ledger::new(id, false)).migrate_state().start().await?;
+    let unknown = node.shard(UNKNOWN, |id| Ledger::new(id, 0)).migrate_state().start().await?;
     Ok([ledger, mule, unknown])
 }
 
