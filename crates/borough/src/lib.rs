@@ -62,3 +62,10 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The programs in the guide are, too: one item a chapter.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/concepts.md")]
+    struct Concepts;
+}
