@@ -68,4 +68,6 @@ struct Readme;
 mod guide {
     #[doc = include_str!("../../../docs/guide/concepts.md")]
     struct Concepts;
+    #[doc = include_str!("../../../docs/guide/not-guaranteed.md")]
+    struct NotGuaranteed;
 }
