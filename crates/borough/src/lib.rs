@@ -70,4 +70,6 @@ mod guide {
     struct Concepts;
     #[doc = include_str!("../../../docs/guide/not-guaranteed.md")]
     struct NotGuaranteed;
+    #[doc = include_str!("../../../docs/guide/how-many-shards.md")]
+    struct HowManyShards;
 }
