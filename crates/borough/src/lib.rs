@@ -70,6 +70,8 @@ mod guide {
     struct Concepts;
     #[doc = include_str!("../../../docs/guide/not-guaranteed.md")]
     struct NotGuaranteed;
+    #[doc = include_str!("../../../docs/guide/rolling-updates.md")]
+    struct RollingUpdates;
     #[doc = include_str!("../../../docs/guide/how-many-shards.md")]
     struct HowManyShards;
 }
