@@ -72,6 +72,8 @@ mod guide {
     struct NotGuaranteed;
     #[doc = include_str!("../../../docs/guide/rolling-updates.md")]
     struct RollingUpdates;
+    #[doc = include_str!("../../../docs/guide/production.md")]
+    struct Production;
     #[doc = include_str!("../../../docs/guide/how-many-shards.md")]
     struct HowManyShards;
 }
