@@ -1,0 +1,157 @@
+// What the page knows comes from one node: three answers asked again and again, and the events, which make it ask at once.
+//
+// Each answer is asked for in a loop of its own: stats take seconds while a node is dying, and the map must not wait for them.
+
+const PAUSE = 1000;
+/** So long events are gathered before they make the page ask: a drain is a hundred of them. */
+const HURRY = 150;
+const PATIENCE = 5000;
+/** So many members answers in a row fail before the node is called lost. */
+const STRIKES = 2;
+const TOKEN = "borough-token";
+
+/** What went wrong with a request: the sentences of the node if it gave any. */
+export class Refusal extends Error {
+  constructor(status, body) {
+    super([body?.error, body?.what, body?.try].filter(Boolean).join(" ") || `the node answered with status ${status}`);
+    this.status = status;
+  }
+}
+
+export function setToken(token) {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+function headers(more = {}) {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { ...more, authorization: `Bearer ${token}` } : more;
+}
+
+/** One answer, as JSON. */
+export async function read(path) {
+  const response = await fetch(path, { headers: headers(), cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+  const body = await response.json().catch(() => null);
+  if (!response.ok) throw new Refusal(response.status, body);
+  return body;
+}
+
+/** An order; gives the sentence that the node answers with. */
+export async function order(path, body) {
+  const sent = {
+    method: "POST",
+    headers: headers({ "x-borough": "1", "content-type": "application/json" }),
+    body: JSON.stringify(body ?? {}),
+    signal: AbortSignal.timeout(PATIENCE),
+  };
+  const response = await fetch(path, sent);
+  const text = await response.text();
+  let said = null;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    said = null;
+  }
+  if (!response.ok) throw new Refusal(response.status, said ?? { error: text });
+  return typeof said === "string" ? said : (said?.text ?? said?.said ?? said?.message ?? text);
+}
+
+/** Asks until the page is closed; `heard` has a function for each answer, and `event`, `lost`, `back`, `locked`. */
+export function follow(heard) {
+  const standing = { strikes: 0, isLost: false };
+  const loops = ["members", "shards"].map((name) => repeat(name, heard, standing));
+  repeat("stats", heard, standing);
+  repeat("entities", heard, standing);
+  let isDue = false;
+  const soon = () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      loops.forEach((hurry) => hurry());
+    }, HURRY);
+  };
+  listen(heard, soon, standing);
+  return soon;
+}
+
+function repeat(name, heard, standing) {
+  let wake = () => {};
+  const pause = () => new Promise((resolve) => {
+    const timer = setTimeout(resolve, PAUSE);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+  (async () => {
+    for (;;) {
+      // A page that nobody looks at asks nothing, and a node that is lost is asked one thing only.
+      if (!document.hidden && (name === "members" || !standing.isLost)) await once(name, heard, standing);
+      await pause();
+    }
+  })();
+  return () => wake();
+}
+
+async function once(name, heard, standing) {
+  const asked = performance.now();
+  try {
+    const answer = await read(`/api/${name}`);
+    if (name === "members") {
+      standing.strikes = 0;
+      if (standing.isLost) heard.back();
+      standing.isLost = false;
+    }
+    heard[name](answer, performance.now() - asked);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) return heard.locked();
+    if (name !== "members") return;
+    standing.strikes += 1;
+    if (standing.strikes < STRIKES || standing.isLost) return;
+    standing.isLost = true;
+    heard.lost();
+  }
+}
+
+// Read by fetch and not by EventSource, which can carry no token.
+async function listen(heard, soon, standing) {
+  let last = null;
+  for (;;) {
+    try {
+      const more = last === null ? {} : { "last-event-id": String(last) };
+      const response = await fetch("/api/events", { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store" });
+      if (response.ok) {
+        for await (const event of events(response.body)) {
+          last = event.number;
+          heard.event(event);
+          soon();
+        }
+      }
+    } catch {
+      // The loop of the members says that the node is lost; here it is only tried again.
+    }
+    do {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    } while (standing.isLost);
+  }
+}
+
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split(/\r?\n\r?\n/);
+    rest = parts.pop();
+    for (const part of parts) {
+      const data = part.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
+      if (!data) continue;
+      try {
+        yield JSON.parse(data);
+      } catch {
+        // One that cannot be read is one that is missed; the next answers show what came of it.
+      }
+    }
+  }
+}

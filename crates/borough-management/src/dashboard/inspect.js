@@ -1,0 +1,101 @@
+// Looking closer: one shard, or one entity and why it is where it is.
+
+import { byId, clock, count, element, span } from "./dom.js";
+import { order, read } from "./feed.js";
+import { lastOf } from "./log.js";
+import { bullet, markOf } from "./marks.js";
+
+const found = byId("found");
+let shown = null;
+
+/** Shows what is known of a shard, and again with every answer until something else is looked at. */
+export function showShard(map, shard, isAsked) {
+  const place = map.places.find((one) => one.shard === shard);
+  const event = lastOf(map.kind, shard);
+  const key = JSON.stringify([map.kind, shard, place, map.hosts, event?.number]);
+  if (!isAsked && shown === key) return;
+  shown = key;
+  // A choice that is being made is not taken out of somebody's hands.
+  if (!isAsked && found.contains(document.activeElement)) return;
+  found.replaceChildren(
+    element("h3", { text: `Shard ${shard} of ${map.kind}` }),
+    facts([
+      ["Owner", place?.owner ? node(place.owner) : place ? "nobody now" : "nobody yet"],
+      place?.moving_to ? ["Moving to", node(place.moving_to)] : null,
+      place ? ["Epoch", String(place.epoch)] : null,
+      ["Why", why(place)],
+      event ? ["Last", `${clock(event.at_millis)}, ${event.text}`] : null,
+    ]),
+    ...mover(map, shard, place),
+  );
+}
+
+function why(place) {
+  if (!place) return "Nobody has sent to it yet. It is given to a host with the first message.";
+  if (!place.owner) return "Its owner is gone. It waits until that one's lease is over by any clock, then begins anew elsewhere.";
+  if (place.moving_to) return `${place.owner} hands it over: messages wait, and follow it in order.`;
+  return `The table gives it to ${place.owner} since epoch ${place.epoch}; every higher epoch is another owner or another beginning.`;
+}
+
+function mover(map, shard, place) {
+  const others = map.hosts.filter((one) => one !== place?.owner);
+  if (!place?.owner || place.moving_to || others.length === 0) return [];
+  const choice = element("select", { "aria-label": "Host to move it to" }, ...others.map((one) => element("option", { text: one, value: one })));
+  const answer = element("p", { class: "answer", role: "status" });
+  const send = async (event) => {
+    event.preventDefault();
+    try {
+      answer.className = "answer";
+      answer.textContent = (await order("/api/move", { kind: map.kind, shard, node: choice.value })) || "accepted";
+    } catch (error) {
+      answer.className = "answer alarm";
+      answer.textContent = error.message;
+    }
+  };
+  const row = element("div", { class: "order-row" }, element("span", { text: "Move it to" }), choice, element("button", { type: "submit", class: "quiet", text: "Move" }));
+  return [element("form", { class: "mover", on: { submit: send } }, row, answer)];
+}
+
+/** Asks where an entity lives; gives the answer, or `null` if there is none. */
+export async function showEntity(kind, id) {
+  shown = null;
+  try {
+    const place = await read(`/api/explain/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`);
+    found.replaceChildren(
+      element("h3", {}, element("span", { text: place.id }), element("span", { class: "aside", text: ` of ${place.kind}` })),
+      facts([
+        ["Lives on", place.node ? node(place.node) : "no node now"],
+        ["Why", place.why],
+        ["Shard", String(place.shard)],
+        ["Epoch", String(place.epoch)],
+        place.since_millis === null ? null : ["Since", `${span(place.since_millis)}, as this node saw it`],
+      ]),
+    );
+    return place;
+  } catch (error) {
+    found.replaceChildren(element("p", { class: "answer alarm", text: error.message }));
+    return null;
+  }
+}
+
+/** The busiest entities, each a way to its place. */
+export function drawBusiest(entities, choose) {
+  const host = byId("busiest");
+  const key = JSON.stringify(entities.busiest.map((one) => [one, markOf(one.node)]));
+  if (host.key === key || host.contains(document.activeElement)) return;
+  host.key = key;
+  const rows = entities.busiest.slice(0, 5).map((one) => {
+    const name = element("button", { type: "button", class: "link", text: one.id, on: { click: () => choose(one.kind, one.id) } });
+    return element("li", {}, bullet(one.node, "small"), name, element("span", { class: "aside", text: one.kind }), element("span", { class: "reason-count", text: `${count(one.waiting)} waiting` }));
+  });
+  host.replaceChildren(...(rows.length ? [element("h3", { text: "Busiest entities" }), element("ul", { class: "busiest" }, ...rows)] : []));
+}
+
+function node(name) {
+  return element("span", { class: "named" }, bullet(name, "small"), element("span", { text: name }));
+}
+
+function facts(rows) {
+  const parts = rows.filter(Boolean).flatMap(([name, value]) => [element("dt", { text: name }), element("dd", {}, value)]);
+  return element("dl", { class: "facts-list" }, ...parts);
+}

@@ -1,0 +1,117 @@
+// The page: takes what the node tells, and gives each part of the page its share.
+
+import { byId, element, say } from "./dom.js";
+import { follow } from "./feed.js";
+import { drawBusiest, showEntity, showShard } from "./inspect.js";
+import { note } from "./log.js";
+import { drawLosses } from "./losses.js";
+import { drawMap, point } from "./map.js";
+import { assign } from "./marks.js";
+import { drawMembers } from "./members.js";
+import { hideLost, showLocked, showLost, showStanding } from "./notices.js";
+import { drawPlots } from "./plots.js";
+
+const LAYOUTS = { nodes: "by node", numbers: "by number" };
+const seen = { members: null, shards: null, at: null };
+// `shard` is what is looked at closely, `pointed` the tile that is marked: for an entity it is only marked.
+const chosen = { kind: null, shard: null, pointed: null, layout: "nodes" };
+
+const soon = follow({
+  members(answer) {
+    seen.members = answer;
+    seen.at = Date.now();
+    showStanding(answer);
+    draw();
+  },
+  shards(answer) {
+    seen.shards = answer;
+    draw();
+  },
+  stats(answer, millis) {
+    drawPlots(answer, millis);
+    drawLosses(answer);
+    say(byId("missing"), answer.missing.map((one) => `${one.name} did not say: ${one.value}`).join(" · "));
+  },
+  entities: (answer) => drawBusiest(answer, find),
+  event: note,
+  lost: () => showLost(seen.members, seen.at),
+  back: hideLost,
+  locked: () => showLocked(() => soon()),
+});
+
+function draw() {
+  const { members, shards } = seen;
+  if (!members) return;
+  const places = shards?.kinds.flatMap((kind) => kind.places) ?? [];
+  const owners = places.flatMap((place) => [place.owner, place.moving_to]).filter(Boolean);
+  assign([...members.members.map((one) => one.node), ...owners]);
+  drawMembers(members, (node) => places.filter((place) => place.owner === node).length);
+  if (!shards) return;
+  drawChoices(shards.kinds.map((kind) => kind.kind));
+  const map = shards.kinds.find((kind) => kind.kind === chosen.kind);
+  if (!map) {
+    say(byId("map-summary"), "No type of entity was started yet: `node.shard(name, factory)` starts one.");
+    return;
+  }
+  drawMap(map, members.members, chosen.layout, (shard) => look(shard));
+  point(chosen.pointed);
+  if (chosen.shard !== null) showShard(map, chosen.shard, false);
+}
+
+function look(shard) {
+  chosen.shard = shard;
+  chosen.pointed = shard;
+  point(shard);
+  showShard(seen.shards.kinds.find((kind) => kind.kind === chosen.kind), shard, true);
+  byId("found").scrollIntoView({ block: "nearest" });
+}
+
+async function find(kind, id) {
+  byId("find-kind").value = kind;
+  byId("find-id").value = id;
+  const place = await showEntity(kind, id);
+  chosen.shard = null;
+  chosen.pointed = place?.shard ?? null;
+  if (place) chosen.kind = place.kind;
+  draw();
+}
+
+function show(kind) {
+  chosen.kind = kind;
+  chosen.shard = null;
+  chosen.pointed = null;
+}
+
+function drawChoices(kinds) {
+  if (!kinds.includes(chosen.kind)) {
+    show(kinds[0] ?? null);
+  }
+  const choose = (kind) => {
+    show(kind);
+    draw();
+  };
+  choices(byId("kinds"), kinds.length > 1 ? kinds.map((kind) => [kind, kind]) : [], chosen.kind, choose);
+  const turn = (layout) => {
+    chosen.layout = layout;
+    draw();
+  };
+  choices(byId("layouts"), kinds.length ? Object.entries(LAYOUTS) : [], chosen.layout, turn);
+  const select = byId("find-kind");
+  if ([...select.options].map((option) => option.value).join("\n") !== kinds.join("\n")) {
+    select.replaceChildren(...kinds.map((kind) => element("option", { value: kind, text: kind })));
+  }
+}
+
+function choices(host, all, current, choose) {
+  const key = JSON.stringify(all);
+  if (host.key !== key) {
+    host.key = key;
+    host.replaceChildren(...all.map(([value, text]) => element("button", { type: "button", value, text, on: { click: () => choose(value) } })));
+  }
+  for (const button of host.children) button.setAttribute("aria-pressed", String(button.value === current));
+}
+
+byId("find").addEventListener("submit", (event) => {
+  event.preventDefault();
+  find(byId("find-kind").value, byId("find-id").value);
+});
