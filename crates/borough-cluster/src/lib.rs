@@ -37,17 +37,17 @@ pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds,
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
-    Lookup, NamedError, Node, NodeBuilder, RemoteLookupError, StartError,
+    Lookup, NamedError, Node, NodeBuilder, NodeHandle, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
     Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ENTITY_START_TIMEOUT, EntityMessage,
     EntityRef, EntityStartError, Envelope, ExplainError, Explanation, Extractor, Fence, Fenced, KindStats,
     Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder, Region, RegionError, ShardBuilder,
-    ShardError, ShardEvent, ShardNews, ShardStats,
+    ShardError, ShardEvent, ShardMap, ShardNews, ShardPlace, ShardStats,
 };
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
-pub use self::transport::tls::{Tls, TlsError};
+pub use self::transport::tls::{Tls, TlsDoor, TlsError};
 
 /// For tests and simulations of whole nodes; no part of the interface that is kept stable.
 #[doc(hidden)]

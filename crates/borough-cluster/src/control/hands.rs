@@ -45,7 +45,7 @@ impl Perform<Node> for Hands<'_> {
         ControlFlow::Continue(())
     }
 
-    fn flush(&mut self, machine: &Node, _now: Timestamp) {
+    fn flush(&mut self, machine: &Node, now: Timestamp) {
         self.sharding.lease.renew(machine.runs_until());
         self.sharding.show(|sight| {
             let known = sight.table.as_ref().map(|table| table.version());
@@ -55,7 +55,7 @@ impl Perform<Node> for Hands<'_> {
             }
             is_new
         });
-        self.publisher.refresh(machine);
+        self.publisher.refresh(machine, now);
     }
 }
 

@@ -266,7 +266,7 @@ impl NodeBuilder {
             .start()?;
         let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
         let control = Control::start(self.setup(system.handle())?, home).await?;
-        let node = Node { system, shared: Arc::new(control) };
+        let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control) };
         node.prepare_shutdown();
         node.answer_queries();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
@@ -353,7 +353,7 @@ impl Node {
         });
         // They fail only if the shutdown has begun, which nobody could ask for before.
         debug_assert!(leaves.is_ok() && ends.is_ok());
-        let (control, system) = (Arc::downgrade(&self.shared), self.system.handle());
+        let (control, system) = (Arc::downgrade(&self.shared), self.system.clone());
         let ended = self.shared.ending();
         tokio::spawn(async move {
             ended.await;

@@ -2,6 +2,7 @@
 
 mod builder;
 mod error;
+mod handle;
 mod leave;
 mod remote;
 
@@ -15,6 +16,7 @@ use borough_protocol::node::{Command, Input};
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
 pub use self::error::{DownError, LeaveError, NamedError, StartError};
+pub use self::handle::NodeHandle;
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
 use crate::control::{Control, ControlCounts};
 use crate::door::refusals::RefusalCounts;
@@ -46,7 +48,9 @@ use crate::topology::{Ended, Topology, TopologySnapshot};
 /// blocks its workers does not cost a node its membership.
 #[must_use = "dropping a node stops it without leaving its cluster"]
 pub struct Node {
-    system: System,
+    system: SystemHandle,
+    /// Whoever has it ends the node; none in a [`NodeHandle`].
+    owned: Option<System>,
     shared: Arc<Control>,
 }
 
@@ -138,7 +142,12 @@ impl Node {
 
     /// A handle to its actors that does not keep the node alive.
     pub fn handle(&self) -> SystemHandle {
-        self.system.handle()
+        self.system.clone()
+    }
+
+    /// A way to this node that does not keep it running, for tasks that go on beside it.
+    pub fn node_handle(&self) -> NodeHandle {
+        NodeHandle::new(self)
     }
 
     async fn command(&self, command: Command) -> Result<(), ()> {
@@ -157,7 +166,9 @@ impl Deref for Node {
 /// Others see a crash; see [`Node`].
 impl Drop for Node {
     fn drop(&mut self) {
-        self.shared.stop();
+        if self.owned.is_some() {
+            self.shared.stop();
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod inlet;
 mod kind;
 mod lack;
 mod lease;
+mod maps;
 mod node;
 mod peers;
 mod queries;
@@ -63,6 +64,7 @@ pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
 pub use self::host::{Passivation, Policy};
 use self::inlet::WordInlet;
 pub(crate) use self::lease::Lease;
+pub use self::maps::{ShardMap, ShardPlace};
 pub use self::queries::{Explanation, KindStats, NodeStats, ShardStats};
 pub(crate) use self::queries::{REGISTRAR, Registrar};
 pub use self::region::{Asking, Region};
@@ -196,6 +198,22 @@ impl Sharding {
         self.errand(Errand::End(name.clone(), done));
         // Not said if the node is gone: nothing is hosted there.
         let _ = ended.await;
+    }
+
+    /// Ready once no type is hosted here any more.
+    async fn end_all_hosting(&self) {
+        let hosted = self.shells().into_iter().filter(|shell| shell.hosts());
+        // All are told before any is waited for.
+        let ending: Vec<_> = hosted
+            .map(|shell| {
+                let (done, ended) = oneshot::channel();
+                self.errand(Errand::End(shell.kind().name.clone(), done));
+                ended
+            })
+            .collect();
+        for ended in ending {
+            let _ = ended.await;
+        }
     }
 
     fn report(&self, report: ShardReport) {

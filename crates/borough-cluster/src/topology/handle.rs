@@ -1,19 +1,23 @@
 //! What a user holds of the topology.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use borough_actor::ActorRef;
+use borough_protocol::incarnation::Uid;
 use borough_protocol::settings::Refusal;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::snapshot::{Standing, TopologySnapshot};
 use super::subscription;
+use super::suspicions::Suspicions;
 
 /// What a node knows of its cluster, now and as it changes. Clones look at the same, each with its own memory of what it has seen.
 #[derive(Clone, Debug)]
 pub struct Topology {
     newest: watch::Receiver<Arc<TopologySnapshot>>,
+    suspicions: Arc<Suspicions>,
     /// Where those who feed actors run.
     runtime: Handle,
 }
@@ -31,13 +35,25 @@ pub enum Ended {
 }
 
 impl Topology {
-    pub(super) fn new(newest: watch::Receiver<Arc<TopologySnapshot>>, runtime: Handle) -> Self {
-        Self { newest, runtime }
+    pub(super) fn new(
+        newest: watch::Receiver<Arc<TopologySnapshot>>,
+        suspicions: Arc<Suspicions>,
+        runtime: Handle,
+    ) -> Self {
+        Self { newest, suspicions, runtime }
     }
 
     /// The newest snapshot. It takes a lock for a moment and never waits.
     pub fn current(&self) -> Arc<TopologySnapshot> {
         self.newest.borrow().clone()
+    }
+
+    /// How suspicious the silence of each member is that this node watches: phi, as it was half a second ago at most. A member is called
+    /// unreachable at phi 8, unless it was set otherwise; with a detector that has one bound alone it is 0, then infinite.
+    ///
+    /// Each member watches a few others, not all of them. Nobody is watched once the node has ended.
+    pub fn suspicions(&self) -> BTreeMap<Uid, f64> {
+        self.suspicions.read()
     }
 
     /// Waits for a snapshot that this handle has not given out by `changed` yet, and gives the newest; several changes may be merged into one.

@@ -7,6 +7,7 @@ mod publisher;
 mod snapshot;
 mod subscription;
 mod survey;
+mod suspicions;
 #[cfg(test)]
 mod tests;
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use borough_protocol::incarnation::{Incarnation, NodeId};
 use borough_protocol::node;
+use borough_protocol::time::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::handle::Topology;
 use super::snapshot::{Standing, TopologySnapshot};
 use super::survey::survey;
+use super::suspicions::Suspicions;
 
 /// Publishes what the machine knows. When it is dropped, the node was stopped.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub(crate) struct Publisher {
     node_id: NodeId,
     standing: Standing,
     is_stale: bool,
+    suspicions: Arc<Suspicions>,
 }
 
 impl Publisher {
@@ -29,12 +32,13 @@ impl Publisher {
             node_id,
             standing: Standing::Seeking,
             is_stale: false,
+            suspicions: Arc::default(),
         }
     }
 
     /// What others hold of it; actors are fed on that runtime.
     pub(crate) fn topology(&self, runtime: Handle) -> Topology {
-        Topology::new(self.newest.subscribe(), runtime)
+        Topology::new(self.newest.subscribe(), self.suspicions.clone(), runtime)
     }
 
     /// The newest snapshot.
@@ -59,7 +63,8 @@ impl Publisher {
     }
 
     /// Shows what is new, if anything is.
-    pub(crate) fn refresh(&mut self, machine: &node::Node) {
+    pub(crate) fn refresh(&mut self, machine: &node::Node, now: Timestamp) {
+        self.suspicions.look(machine, now);
         if std::mem::take(&mut self.is_stale) {
             let snapshot = survey(machine, &self.node_id, self.standing.clone(), &self.current());
             self.show(snapshot);
@@ -68,6 +73,7 @@ impl Publisher {
 
     /// A life is over: nothing is known any more but how it ended.
     pub(crate) fn end(&mut self, standing: Standing) {
+        self.suspicions.clear();
         let mut snapshot =
             TopologySnapshot::alone(self.node_id.clone(), self.newest.borrow().incarnation.clone());
         snapshot.standing = standing.clone();

@@ -189,6 +189,12 @@ impl Heartbeats {
         Some(watch.detector.suspicion(now, self.health.patience()))
     }
 
+    /// How suspicious the silence of each watched peer is, for display; see [`suspicion`](Self::suspicion).
+    pub fn suspicions(&self, now: Timestamp) -> impl Iterator<Item = (Uid, f64)> + '_ {
+        let patience = self.health.patience();
+        self.watched.iter().map(move |watch| (watch.uid, watch.detector.suspicion(now, patience)))
+    }
+
     /// How healthy this node thinks it is itself.
     pub fn health(&self) -> Health {
         self.health

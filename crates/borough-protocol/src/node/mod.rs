@@ -146,6 +146,11 @@ impl Node {
         }
     }
 
+    /// How suspicious the silence of each node it watches is at that moment, for display; nobody is watched before it takes part.
+    pub fn suspicions(&self, now: Timestamp) -> impl Iterator<Item = (Uid, f64)> + '_ {
+        self.participant().into_iter().flat_map(move |participant| participant.heartbeats.suspicions(now))
+    }
+
     /// Whether work may run here at that moment: it is a member, and its lease is not over.
     pub fn may_run(&self, now: Timestamp) -> bool {
         self.participant().is_some_and(|participant| participant.may_run(now))

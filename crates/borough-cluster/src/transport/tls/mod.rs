@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 pub(crate) mod authority;
+mod door;
 mod error;
 mod material;
 mod settings;
@@ -22,6 +23,7 @@ use tokio_rustls::rustls;
 use tokio_rustls::rustls::AlertDescription as Alert;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+pub use self::door::TlsDoor;
 pub use self::error::TlsError;
 pub use self::settings::Tls;
 use self::stream::TlsConnection;
