@@ -5,12 +5,16 @@
 
 mod entities;
 mod events;
+mod health;
 mod members;
+mod orders;
 mod shards;
 mod stats;
 
 pub use entities::{BusyEntity, Entities, Location};
 pub use events::{ClusterEvent, EventKind};
+pub use health::Health;
 pub use members::{Member, Members};
+pub use orders::{Accepted, MoveOrder, Problem};
 pub use shards::{Place, ShardMap, Shards};
 pub use stats::{Count, KindStats, Moves, NodeStats, Stats};

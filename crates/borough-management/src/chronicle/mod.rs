@@ -1,0 +1,69 @@
+//! What happens in the cluster, as this node sees it: numbered, and the last of it kept.
+//!
+//! ```text
+//! topology snapshots --differences--+
+//!                                   +--> ring of the last events --> each listener at its own pace
+//! shard events ---------words-------+
+//! ```
+//! Promise: numbers have no gaps. Who is slow, or away for a while, goes on where it was, or is told how many it missed.
+
+mod differences;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::sync::Arc;
+
+use borough_cluster::{Topology, TopologySnapshot};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+pub(crate) use self::ring::Chronicle;
+use self::words::Names;
+use crate::bureau::Bureau;
+
+/// Writes down what happens, until management or the node ends.
+pub(crate) async fn follow(bureau: Arc<Bureau>) {
+    let mut topology = bureau.node.topology();
+    let shards = bureau.node.shard_events();
+    tokio::select! {
+        () = bureau.closed() => {}
+        () = listen(&bureau.chronicle, &mut topology, shards) => {}
+    }
+}
+
+async fn listen(
+    chronicle: &Chronicle,
+    topology: &mut Topology,
+    mut shards: broadcast::Receiver<borough_cluster::ShardEvent>,
+) {
+    let mut names = Names::default();
+    let mut seen: Arc<TopologySnapshot> = topology.current();
+    names.learn(&seen);
+    let mut has_topology = true;
+    loop {
+        tokio::select! {
+            biased;
+            changed = topology.changed(), if has_topology => match changed {
+                Ok(now) => {
+                    names.learn(&now);
+                    for news in differences::between(&seen, &now, &names) {
+                        chronicle.write(news);
+                    }
+                    seen = now;
+                }
+                Err(_) => has_topology = false,
+            },
+            event = shards.recv() => match event {
+                Ok(event) => {
+                    // Whoever is named may have come with the newest snapshot.
+                    names.learn(&topology.current());
+                    chronicle.write(words::of_shard(&event, &names));
+                }
+                Err(RecvError::Lagged(count)) => chronicle.write(words::of_missed(count)),
+                Err(RecvError::Closed) => return,
+            },
+        }
+    }
+}

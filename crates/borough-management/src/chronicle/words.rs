@@ -1,0 +1,108 @@
+//! What happened to shards, in words.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use borough_cluster::{Dropped, ShardEvent, ShardNews, TopologySnapshot, Uid};
+
+use super::ring::News;
+use crate::view::EventKind;
+
+/// How many lives that are gone are remembered by name.
+const REMEMBERED: usize = 1024;
+
+/// What nodes are called, those that are gone too.
+#[derive(Default)]
+pub(super) struct Names {
+    known: BTreeMap<Uid, String>,
+    order: VecDeque<Uid>,
+}
+
+impl Names {
+    /// Learns the names of all who are there.
+    pub(super) fn learn(&mut self, snapshot: &TopologySnapshot) {
+        for member in &snapshot.members {
+            if self.known.insert(member.uid(), member.node_id().to_string()).is_none() {
+                self.order.push_back(member.uid());
+            }
+        }
+        while self.order.len() > REMEMBERED.max(snapshot.members.len()) {
+            if let Some(oldest) = self.order.pop_front() {
+                self.known.remove(&oldest);
+            }
+        }
+    }
+
+    /// What that life is called; its uid, if nobody knows.
+    pub(super) fn of(&self, uid: Uid) -> String {
+        self.known.get(&uid).cloned().unwrap_or_else(|| format!("#{uid}"))
+    }
+}
+
+/// Some events are gone.
+pub(super) fn of_missed(count: u64) -> News {
+    let text = format!("{count} events were missed");
+    News { what: EventKind::Missed, node: None, kind: None, shard: None, text }
+}
+
+/// What happened to a shard.
+pub(super) fn of_shard(event: &ShardEvent, names: &Names) -> News {
+    let shard = format!("shard {} of {}", event.shard, event.kind);
+    let (what, node, text) = match &event.what {
+        ShardNews::Allocated { owner, epoch } => {
+            let owner = names.of(*owner);
+            let text = format!("{shard} was given to {owner} at epoch {epoch}");
+            (EventKind::Allocated, Some(owner), text)
+        }
+        ShardNews::Moving { from, to } => {
+            let to = names.of(*to);
+            let text = format!("{shard} is to move from {} to {to}", names.of(*from));
+            (EventKind::Moving, Some(to), text)
+        }
+        ShardNews::Moved { owner, epoch, took } => {
+            let owner = names.of(*owner);
+            let text = format!("{shard} has moved to {owner} at epoch {epoch}{}", lasting(" in ", *took));
+            (EventKind::Moved, Some(owner), text)
+        }
+        ShardNews::CalledOff { after } => {
+            let text = format!("the move of {shard} was called off{}", lasting(" after ", *after));
+            (EventKind::CalledOff, None, text)
+        }
+        ShardNews::Hosted { moved } => {
+            let how = if *moved { "with what it brought" } else { "anew" };
+            (EventKind::Other, None, format!("{shard} runs here, {how}"))
+        }
+        ShardNews::Dropped { why } => {
+            (EventKind::Other, None, format!("what lived here of {shard} was dropped: {}", dropped(*why)))
+        }
+        ShardNews::Suspended => {
+            let text = "this node has no lease: nothing runs here until it has".to_owned();
+            return about_lease(text);
+        }
+        ShardNews::Resumed { after } => {
+            let text = format!("this node has a lease again{}", lasting(" after ", Some(*after)));
+            return about_lease(text);
+        }
+        other => (EventKind::Other, None, format!("{shard}: {other:?}")),
+    };
+    News { what, node, kind: Some(event.kind.to_string()), shard: Some(event.shard), text }
+}
+
+fn about_lease(text: String) -> News {
+    News { what: EventKind::Lease, node: None, kind: None, shard: None, text }
+}
+
+fn lasting(before: &str, time: Option<Duration>) -> String {
+    time.map_or_else(String::new, |time| format!("{before}{} ms", time.as_millis()))
+}
+
+fn dropped(why: Dropped) -> &'static str {
+    match why {
+        Dropped::NotAdmitted => "this node is no member any more",
+        Dropped::BeganAnew => "it began anew elsewhere",
+        Dropped::Overtaken => "it is owned elsewhere although it never moved away",
+        Dropped::NoOtherHost => "this node leaves, and no other hosts the type",
+        Dropped::TooLate => "this node leaves, and it had not moved away in time",
+        Dropped::Closing => "the whole cluster shuts down",
+    }
+}

@@ -1,0 +1,44 @@
+//! Single entities.
+
+use std::cmp::Reverse;
+
+use borough_cluster::{ExplainError, Explanation};
+
+use crate::bureau::Bureau;
+use crate::view;
+
+/// How many of the busiest are named.
+const BUSIEST: usize = 100;
+
+/// The entities that have most to do, of all nodes that answer.
+pub(crate) async fn busiest(bureau: &Bureau) -> view::Entities {
+    let gathering = bureau.stats.gather(bureau).await;
+    let mut busiest = Vec::new();
+    for (node, stats) in &gathering.answers {
+        for kind in stats.iter().flat_map(|stats| &stats.kinds) {
+            busiest.extend(kind.busiest.iter().map(|(id, waiting)| view::BusyEntity {
+                kind: kind.name.clone(),
+                id: id.clone(),
+                node: node.to_string(),
+                waiting: u64::try_from(*waiting).unwrap_or(u64::MAX),
+            }));
+        }
+    }
+    busiest.sort_by(|a, b| (Reverse(a.waiting), &a.kind, &a.id).cmp(&(Reverse(b.waiting), &b.kind, &b.id)));
+    busiest.truncate(BUSIEST);
+    view::Entities { seen_by: bureau.name(), busiest }
+}
+
+/// Where one entity lives, and why there.
+pub(crate) fn location(bureau: &Bureau, kind: &str, id: &str) -> Result<view::Location, ExplainError> {
+    let Explanation { shard, owner, epoch, since, why } = bureau.node.explain(kind, id)?;
+    Ok(view::Location {
+        kind: kind.to_owned(),
+        id: id.to_owned(),
+        shard,
+        node: owner.map(|(node, _)| node.to_string()),
+        epoch: epoch.get(),
+        since_millis: since.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+        why,
+    })
+}

@@ -1,0 +1,32 @@
+//! Whether the node is well.
+
+use borough_cluster::Standing;
+
+use super::members::advice;
+use crate::bureau::Bureau;
+use crate::view::Health;
+
+/// Whether the process is worth keeping: it is not once the node has ended without having been told to.
+///
+/// A node that is suspended lives: a restart would cost what it holds, and help nobody.
+pub(crate) fn live(bureau: &Bureau) -> Health {
+    let standing = bureau.node.topology().current().standing.clone();
+    let is_over = matches!(standing, Standing::GaveUp(_) | Standing::Refused(_) | Standing::Stopped);
+    let why = if is_over { advice(&standing) } else { None };
+    Health { ok: !is_over, node: bureau.name(), standing: standing.to_string(), why }
+}
+
+/// Whether it may be sent work: it is a member with a lease, and these types are started here and known to the cluster.
+pub(crate) fn ready(bureau: &Bureau, types: &[&str]) -> Health {
+    let standing = bureau.node.topology().current().standing.clone();
+    let missing: Vec<&str> =
+        types.iter().copied().filter(|kind| !bureau.node.is_ready_for(&[kind])).collect();
+    let why = if standing != Standing::Member {
+        Some(advice(&standing).unwrap_or_else(|| format!("it is {standing}")))
+    } else if !missing.is_empty() {
+        Some(format!("not started here, or not known to the cluster yet: {}", missing.join(", ")))
+    } else {
+        None
+    };
+    Health { ok: why.is_none(), node: bureau.name(), standing: standing.to_string(), why }
+}

@@ -1,0 +1,13 @@
+//! What is told, read off the node: nothing is decided here, and nothing is kept but a moment's statistics.
+
+mod entities;
+mod health;
+mod members;
+mod shards;
+mod stats;
+
+pub(crate) use self::entities::{busiest, location};
+pub(crate) use self::health::{live, ready};
+pub(crate) use self::members::{members, state};
+pub(crate) use self::shards::shards;
+pub(crate) use self::stats::{StatsDesk, kind_stats};

@@ -1,0 +1,76 @@
+//! How much there is, and how much happens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use borough_cluster::{Gathered, KindStats, NodeStats};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::bureau::{Bureau, now_millis};
+use crate::view;
+
+/// Answers this young are given again: many who look at once cost the cluster as much as one.
+const FRESH: Duration = Duration::from_millis(250);
+
+/// Asks the nodes of the cluster, one question at a time.
+#[derive(Default)]
+pub(crate) struct StatsDesk {
+    last: Mutex<Option<(Instant, Arc<Gathering>)>>,
+}
+
+/// What all nodes said at one moment.
+pub(crate) struct Gathering {
+    pub(crate) at_millis: u64,
+    pub(crate) answers: Gathered<NodeStats>,
+}
+
+impl StatsDesk {
+    /// What lives on each node, as of a moment ago at most.
+    pub(crate) async fn gather(&self, bureau: &Bureau) -> Arc<Gathering> {
+        let mut last = self.last.lock().await;
+        if let Some((at, gathering)) = &*last
+            && at.elapsed() < FRESH
+        {
+            return gathering.clone();
+        }
+        let answers = bureau.node.sharding_stats().await;
+        let gathering = Arc::new(Gathering { at_millis: now_millis(), answers });
+        *last = Some((Instant::now(), gathering.clone()));
+        gathering
+    }
+
+    /// The same, as it is told.
+    pub(crate) async fn stats(&self, bureau: &Bureau) -> view::Stats {
+        let gathering = self.gather(bureau).await;
+        let (mut nodes, mut missing) = (Vec::new(), Vec::new());
+        for (node, answer) in &gathering.answers {
+            let node = node.to_string();
+            match answer {
+                Ok(stats) => {
+                    nodes.push(view::NodeStats { node, kinds: stats.kinds.iter().map(kind_stats).collect() });
+                }
+                Err(error) => missing.push(view::Count { name: node, value: error.to_string() }),
+            }
+        }
+        nodes.sort_by(|a, b| a.node.cmp(&b.node));
+        view::Stats { seen_by: bureau.name(), at_millis: gathering.at_millis, nodes, missing }
+    }
+}
+
+/// What lives of one type on one node, as it is told.
+pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let refused = (stats.refused > 0)
+        .then(|| view::Count { name: "no-room-or-no-way".to_owned(), value: count(stats.refused) });
+    view::KindStats {
+        kind: stats.name.clone(),
+        hosts: stats.hosts,
+        shards: count(stats.shards.len()),
+        entities: count(stats.entities()),
+        held: count(stats.held),
+        forwarded: count(stats.forwarded),
+        refused: refused.into_iter().collect(),
+        ..view::KindStats::default()
+    }
+}

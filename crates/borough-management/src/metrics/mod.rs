@@ -1,0 +1,183 @@
+//! What a node counts, as text that Prometheus reads.
+//!
+//! Each node tells of itself alone: whoever collects asks every node. Counters go on from the start of the process.
+
+#[cfg(test)]
+mod tests;
+mod text;
+
+use borough_actor::DeadLetterReason;
+use borough_cluster::{Member, Standing};
+
+use self::text::{Exposition, Kind};
+use crate::bureau::Bureau;
+use crate::look::{kind_stats, state};
+use crate::view::{Count, KindStats};
+
+/// As which the text is sent.
+pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// All there is to tell of this node, now.
+pub(crate) async fn of(bureau: &Bureau) -> String {
+    let stats = bureau.node.sharding_stats_here().await;
+    let kinds: Vec<KindStats> = stats.kinds.iter().map(kind_stats).collect();
+    let mut text = Exposition::default();
+    of_cluster(bureau, &mut text);
+    of_entities(&kinds, &mut text);
+    of_node(bureau, &mut text);
+    text.finish()
+}
+
+fn of_cluster(bureau: &Bureau, text: &mut Exposition) {
+    let topology = bureau.node.topology();
+    let snapshot = topology.current();
+    let mut members =
+        text.family("borough_members", Kind::Gauge, "Members as this node sees them, by state.");
+    for name in ["joining", "weakly-up", "up", "leaving", "exiting", "down"] {
+        let count = snapshot.members.iter().filter(|member| state(member.state) == name).count();
+        members.sample(&[("state", name)], count);
+    }
+    let unreachable = snapshot.members.iter().filter(|member| !member.is_reachable).count();
+    text.family(
+        "borough_members_unreachable",
+        Kind::Gauge,
+        "Members of whom somebody says that they cannot be reached.",
+    )
+    .sample(&[], unreachable);
+    text.family(
+        "borough_losses_tolerated",
+        Kind::Gauge,
+        "How many voters more may be lost at once with the cluster still able to decide.",
+    )
+    .sample(&[], snapshot.tolerates());
+    let works = snapshot.standing == Standing::Member;
+    text.family(
+        "borough_node_is_working",
+        Kind::Gauge,
+        "1 while this node is a member that may work, otherwise 0.",
+    )
+    .sample(&[], u8::from(works));
+    let coordinates = snapshot.coordinator == Some(snapshot.incarnation.uid);
+    text.family("borough_node_is_coordinator", Kind::Gauge, "1 while this node coordinates, otherwise 0.")
+        .sample(&[], u8::from(coordinates));
+    text.family("borough_table_index", Kind::Gauge, "How far the table has come that this node follows.")
+        .sample(&[], snapshot.version.index);
+    let mut phi = text.family(
+        "borough_member_phi",
+        Kind::Gauge,
+        "How suspicious the silence of each member is that this node watches; at 8 it is called unreachable unless set otherwise.",
+    );
+    for (uid, value) in topology.suspicions() {
+        if let Some(name) = snapshot.member(uid).map(Member::node_id) {
+            phi.sample(&[("member", name.as_str())], value);
+        }
+    }
+}
+
+fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
+    type Value = fn(&KindStats) -> u64;
+    let plain: [(&str, Kind, &str, Value); 6] = [
+        ("borough_shards", Kind::Gauge, "Shards that live on this node.", |kind| kind.shards),
+        ("borough_entities", Kind::Gauge, "Entities that live on this node.", |kind| kind.entities),
+        ("borough_messages_held", Kind::Gauge, "Messages that wait on this node for a way.", |kind| {
+            kind.held
+        }),
+        (
+            "borough_messages_handled_total",
+            Kind::Counter,
+            "Messages that entities of this node have handled.",
+            |kind| kind.handled,
+        ),
+        (
+            "borough_messages_forwarded_total",
+            Kind::Counter,
+            "Messages sent on from this node because their shard had moved.",
+            |kind| kind.forwarded,
+        ),
+        (
+            "borough_move_longest_milliseconds",
+            Kind::Gauge,
+            "How long the longest move of a shard took, as this node saw it.",
+            |kind| kind.moves.longest_millis,
+        ),
+    ];
+    for (name, kind, help, value) in plain {
+        let mut family = text.family(name, kind, help);
+        for stats in kinds {
+            family.sample(&[("type", &stats.kind)], value(stats));
+        }
+    }
+    type Reasons = fn(&KindStats) -> &[Count<u64>];
+    let by_reason: [(&str, &str, Reasons); 2] = [
+        ("borough_messages_refused_total", "Messages refused on this node, by reason.", |kind| &kind.refused),
+        ("borough_messages_dropped_total", "Messages dropped on this node, by reason.", |kind| &kind.dropped),
+    ];
+    for (name, help, reasons) in by_reason {
+        let mut family = text.family(name, Kind::Counter, help);
+        for stats in kinds {
+            for reason in reasons(stats) {
+                family.sample(&[("type", &stats.kind), ("reason", &reason.name)], reason.value);
+            }
+        }
+    }
+    let mut moves = text.family(
+        "borough_shard_moves_total",
+        Kind::Counter,
+        "Moves of shards, as this node had part in them.",
+    );
+    for stats in kinds {
+        let all = [
+            ("arrived", stats.moves.arrived),
+            ("departed", stats.moves.departed),
+            ("called-off", stats.moves.called_off),
+        ];
+        for (outcome, count) in all {
+            moves.sample(&[("type", &stats.kind), ("outcome", outcome)], count);
+        }
+    }
+}
+
+fn of_node(bureau: &Bureau, text: &mut Exposition) {
+    text.family("borough_actors", Kind::Gauge, "Actors that live on this node, entities not counted.")
+        .sample(&[], bureau.node.actors());
+    let mut letters = text.family(
+        "borough_dead_letters_total",
+        Kind::Counter,
+        "Messages on this node that reached no handler, by reason.",
+    );
+    for reason in DeadLetterReason::ALL {
+        let name = kebab(&format!("{reason:?}"));
+        letters.sample(&[("reason", &name)], bureau.node.dead_letters().count(reason));
+    }
+    let control = bureau.node.control_counts();
+    let mut words = text.family(
+        "borough_control_losses_total",
+        Kind::Counter,
+        "What the control lane lost: words dropped, words that could not be read, connections that broke.",
+    );
+    for (what, count) in
+        [("dropped", control.dropped), ("unreadable", control.unreadable), ("broken", control.broken)]
+    {
+        words.sample(&[("what", what)], count);
+    }
+    let mut strangers = text.family(
+        "borough_connections_refused_total",
+        Kind::Counter,
+        "Connections that were not let in by this node, by reason.",
+    );
+    for (reason, count) in bureau.node.refusals().iter() {
+        strangers.sample(&[("reason", &kebab(&format!("{reason:?}")))], count);
+    }
+}
+
+/// `AskerGone` as `asker-gone`.
+fn kebab(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !text.is_empty() {
+            text.push('-');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}

@@ -1,0 +1,74 @@
+//! Events as they happen, as server-sent events.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::bureau::{Bureau, LISTENERS};
+use crate::problem::Problem;
+
+/// How often a listener hears that nothing happened: a connection that is gone is noticed by it.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Where to begin, for those who cannot send a header.
+#[derive(Deserialize)]
+pub(crate) struct Since {
+    after: Option<u64>,
+}
+
+/// From now on; or after the event of that number, as far as it is kept.
+pub(crate) async fn events(
+    State(bureau): State<Arc<Bureau>>,
+    since: Result<Query<Since>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Query(Since { after }) = since?;
+    let place = bureau.listeners.clone().try_acquire_owned().map_err(|_| crowded())?;
+    let newest = bureau.chronicle.newest();
+    let header = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    // One that is ahead comes from an earlier process, whose events are gone.
+    let seen = header.or(after).map_or(newest, |number| if number > newest { 0 } else { number });
+    let listener = Listener { bureau, seen, _place: place };
+    let stream = unfold(listener, Listener::next);
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// One who listens, and how far it has come.
+struct Listener {
+    bureau: Arc<Bureau>,
+    seen: u64,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Listener {
+    /// The next event; `None` once management ends.
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        let event = tokio::select! {
+            biased;
+            () = self.bureau.closed() => return None,
+            event = self.bureau.chronicle.after(self.seen) => event,
+        };
+        self.seen = event.number;
+        // It is made of numbers and texts, which can always be written.
+        let data = serde_json::to_string(&event).ok()?;
+        Some((Ok(Event::default().id(event.number.to_string()).data(data)), self))
+    }
+}
+
+fn crowded() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too-many-listeners",
+        format!("{LISTENERS} listen to the events of this node already"),
+        "listen at another node, or end one of them",
+    )
+}

@@ -1,0 +1,8 @@
+//! Management of real nodes, asked over real connections: nodes and clients in one process, on loopback.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
+mod client;
+mod fleet;
+mod reading;
+mod starting;
