@@ -76,4 +76,6 @@ mod guide {
     struct Production;
     #[doc = include_str!("../../../docs/guide/how-many-shards.md")]
     struct HowManyShards;
+    #[doc = include_str!("../../../docs/guide/coming-from.md")]
+    struct ComingFrom;
 }
