@@ -78,4 +78,6 @@ mod guide {
     struct HowManyShards;
     #[doc = include_str!("../../../docs/guide/coming-from.md")]
     struct ComingFrom;
+    #[doc = include_str!("../../../docs/guide/troubleshooting.md")]
+    struct Troubleshooting;
 }
