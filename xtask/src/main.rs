@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks on them")]
 
 mod chaos;
+mod guide;
 mod msrv;
 mod sim;
 mod tidy;
@@ -18,6 +19,7 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
   verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
   tidy     the house rules alone
+  guide    the pages of docs/ as a book, in target/guide
   sim      the cluster simulator: `cargo xtask sim --help` says how
   chaos    real processes under real faults: `cargo xtask chaos network --help` says how; so for `sharding` and `failover`
   soak     hours of full load on real processes: `cargo xtask soak --hours 1`";
@@ -37,6 +39,7 @@ fn run() -> Result<ExitCode> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["verify"] => verify::run(&workspace_root()?)?,
         ["tidy"] => tidy::run(&workspace_root()?)?,
+        ["guide"] => guide::run(&workspace_root()?)?,
         // What the simulator found is in its exit code.
         ["sim", ref arguments @ ..] => return sim::run(&workspace_root()?, arguments),
         ["chaos", ref arguments @ ..] | ref arguments @ ["soak", ..] => {

@@ -9,10 +9,12 @@ mod features;
 mod file_length;
 mod layers;
 mod licences;
+mod links;
 mod machine_paths;
 mod manifests;
 mod module_docs;
 mod module_layering;
+mod quotes;
 mod registry_hosts;
 mod test_sleeps;
 mod unfinished;
@@ -23,7 +25,7 @@ use anyhow::{Result, ensure};
 
 use crate::tree::Tree;
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 13] = [
     file_length::RULE,
     module_docs::RULE,
     crate_layering::RULE,
@@ -35,6 +37,8 @@ const RULES: [Rule; 11] = [
     registry_hosts::RULE,
     licences::RULE,
     manifests::RULE,
+    links::RULE,
+    quotes::RULE,
 ];
 
 /// One house rule.

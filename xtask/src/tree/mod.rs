@@ -19,17 +19,30 @@ pub(crate) use package::Package;
 pub(crate) struct Tree {
     /// Every text file that is tracked, or would be by `git add`.
     pub(crate) files: Vec<SourceFile>,
+    /// The paths of all other such files: pictures and archives.
+    pub(crate) others: Vec<String>,
     /// Every package of the dependency graph, ours and foreign.
     pub(crate) packages: Vec<Package>,
 }
 
 impl Tree {
     pub(crate) fn read(root: &Path) -> Result<Self> {
-        Ok(Self { files: read_files(root)?, packages: package::read(root)? })
+        let (files, others) = read_files(root)?;
+        Ok(Self { files, others, packages: package::read(root)? })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Whether there is a file or a folder of that path; the root is the empty one.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let is_in = |known: &str| {
+            known
+                .strip_prefix(path)
+                .is_some_and(|rest| path.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        };
+        self.files.iter().any(|file| is_in(&file.path)) || self.others.iter().any(|path| is_in(path))
     }
 
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = &SourceFile> {
@@ -51,11 +64,12 @@ impl Tree {
     #[cfg(test)]
     pub(crate) fn sample<const N: usize>(files: [(&str, &str); N]) -> Self {
         let files = files.map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });
-        Self { files: files.into(), packages: Vec::new() }
+        Self { files: files.into(), ..Self::default() }
     }
 }
 
-fn read_files(root: &Path) -> Result<Vec<SourceFile>> {
+/// The texts, and the paths of what is none.
+fn read_files(root: &Path) -> Result<(Vec<SourceFile>, Vec<String>)> {
     let output = Command::new("git")
         .args(["ls-files", "-co", "--exclude-standard", "-z"])
         .current_dir(root)
@@ -63,19 +77,20 @@ fn read_files(root: &Path) -> Result<Vec<SourceFile>> {
         .context("git does not start")?;
     ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
     let listing = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
-    let mut files = Vec::new();
+    let (mut files, mut others) = (Vec::new(), Vec::new());
     for path in listing.split_terminator('\0') {
         // Listed but absent is deleted and not yet committed; a link to a folder has no text either.
         if !root.join(path).is_file() {
             continue;
         }
         let bytes = fs::read(root.join(path)).with_context(|| format!("{path} is not readable"))?;
-        // What is not UTF-8 is a picture or an archive: no rule has a word to say about it.
-        if let Ok(text) = String::from_utf8(bytes) {
-            files.push(SourceFile { path: path.to_owned(), text });
+        // What is not UTF-8 is a picture or an archive: no rule has a word to say about its content.
+        match String::from_utf8(bytes) {
+            Ok(text) => files.push(SourceFile { path: path.to_owned(), text }),
+            Err(_) => others.push(path.to_owned()),
         }
     }
-    Ok(files)
+    Ok((files, others))
 }
 
 #[cfg(test)]
@@ -99,10 +114,23 @@ mod tests {
         fs::write(root.join("picture"), [0xff, 0xfe, 0x00]).unwrap();
         fs::write(root.join("new.rs"), "//! New.\n").unwrap();
 
-        let files = read_files(root).unwrap();
+        let (files, others) = read_files(root).unwrap();
         let mut paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
         paths.sort_unstable();
         assert_eq!(paths, [".gitignore", "new.rs"]);
+        assert_eq!(others, ["picture"]);
+    }
+
+    #[test]
+    fn a_file_a_picture_and_a_folder_are_there_and_half_a_name_is_not() {
+        let mut tree = Tree::sample([("docs/guide/a.md", "")]);
+        tree.others.push("docs/a.png".to_owned());
+        for path in ["docs/guide/a.md", "docs/a.png", "docs/guide", "docs", ""] {
+            assert!(tree.has(path), "{path}");
+        }
+        for path in ["docs/guide/a", "doc", "a.md"] {
+            assert!(!tree.has(path), "{path}");
+        }
     }
 
     #[test]
