@@ -85,7 +85,8 @@ const fn goal(workload: Workload, peers: &'static [&'static str], bound: Bound) 
         | Workload::ShardedAsk1Of1m
         | Workload::ShardedAsk1000
         | Workload::Activation
-        | Workload::ShardedMemory => TABLE,
+        | Workload::ShardedMemory
+        | Workload::ShardedMemory10m => TABLE,
         // Nothing raw is as careless as this one.
         Workload::RemoteShardedFlood => &[],
         _ => QUEUES,
@@ -119,7 +120,7 @@ pub(crate) const REMOTE: [Goal; 4] = [
 ];
 
 /// Every row of `sharding`, in the order of the table.
-pub(crate) const SHARDING: [Goal; 14] = [
+pub(crate) const SHARDING: [Goal; 15] = [
     goal(Workload::ShardedTell, &SHARDED_PEERS, Bound::Shown),
     goal(Workload::ShardedTell1m, &SHARDED_PEERS, Bound::ShareOfLimit(0.55)),
     goal(Workload::ShardedTell1mTwo, &SHARDED_PEERS, Bound::ShareOfLimit(0.75)),
@@ -129,6 +130,7 @@ pub(crate) const SHARDING: [Goal; 14] = [
     goal(Workload::ShardedAsk1000, &SHARDED_PEERS, Bound::TimesPeer(5.0)),
     goal(Workload::Activation, &SHARDED_PEERS, Bound::ShareOfLimit(0.4)),
     goal(Workload::ShardedMemory, &SHARDED_PEERS, Bound::Value(100.0)),
+    goal(Workload::ShardedMemory10m, &SHARDED_PEERS, Bound::Shown),
     // Against one that has no entities to find.
     goal(Workload::RemoteShardedTell, &REMOTE_PEERS, Bound::TimesPeer(20.0)),
     goal(Workload::RemoteShardedAsk1000, &REMOTE_PEERS, Bound::TimesPeer(15.0)),

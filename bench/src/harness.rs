@@ -4,8 +4,9 @@
 
 use crate::Options;
 use crate::busy::Clocks;
+use crate::cluster;
 use crate::programs::{BOROUGH, PEERS, Program, SHARDED_PEERS};
-use crate::report;
+use crate::report::{self, Report};
 use crate::row::{Verdict, rows};
 use crate::samples::Samples;
 use crate::suite::Suite;
@@ -22,16 +23,18 @@ const SECONDS_QUICK: f64 = 0.05;
 const MEMORY_OWN: u64 = 1_000_000;
 const MEMORY_PEER: u64 = 200_000;
 const MEMORY_QUICK: u64 = 50_000;
+/// Entities alive in `sharded_memory_10m`.
+const MEMORY_10M: u64 = 10_000_000;
 /// Tells of the flood that nobody paces.
 const FLOOD: u64 = 1_000_000;
 
 /// A peer that is left out, and why.
 pub(crate) type Skipped = (&'static str, String);
 
-/// Measures a suite and writes `target/bench/<suite>.json` and `.svg`.
-pub(crate) fn run(suite: &Suite, options: &Options) -> ExitCode {
-    let workloads = match suite.chosen(&options.only) {
-        Ok(workloads) => workloads,
+/// Measures a suite and writes `target/bench/<suite>.json` and `.svg`. What is done to clusters is left out without a word how often.
+pub(crate) fn run(suite: &Suite, options: &Options, times: Option<cluster::Times>) -> ExitCode {
+    let (workloads, measurements) = match suite.chosen(&options.only) {
+        Ok(chosen) => chosen,
         Err(reason) => return report::fail(&reason),
     };
     let exe = match std::env::current_exe() {
@@ -40,15 +43,21 @@ pub(crate) fn run(suite: &Suite, options: &Options) -> ExitCode {
     };
     // target/release/borough-bench
     let target = exe.ancestors().nth(2).map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
-    let (programs, skipped) = prepare(suite, &exe, &target);
+    // Peers are of no use to clusters.
+    let (programs, skipped) =
+        if workloads.is_empty() { Default::default() } else { prepare(suite, &exe, &target) };
     let samples = measure(options, &workloads, &programs);
+    let measured = times.map(|times| cluster::measure(&measurements, options, times, &target));
     let rows = rows(suite.goals, &samples, !options.pinned);
-    report::print(options, &rows, &samples, &skipped);
+    let clusters = cluster::rows(&cluster::CLUSTER, &measured.unwrap_or_default(), !options.pinned);
+    let report = Report { rows: &rows, clusters: &clusters, samples: &samples, skipped: &skipped };
+    report.print(options);
     let name = format!("{}{}", suite.name, if options.pinned { "-pinned" } else { "" });
-    if let Err(error) = report::write(&target.join("bench"), &name, &rows, &samples, &skipped) {
+    if let Err(error) = report.write(&target.join("bench"), &name) {
         return report::fail(&format!("the report cannot be written: {error}"));
     }
-    let missed = rows.iter().any(|row| matches!(row.verdict, Verdict::Missed | Verdict::Unmeasured(_)));
+    let mut verdicts = rows.iter().map(|row| &row.verdict).chain(clusters.iter().map(|row| &row.verdict));
+    let missed = verdicts.any(|verdict| matches!(verdict, Verdict::Missed | Verdict::Unmeasured(_)));
     if options.check && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
@@ -116,6 +125,7 @@ fn count(options: &Options, workload: Workload, program: &Program) -> Result<u64
         return Ok(match program.name {
             _ if options.quick => MEMORY_QUICK,
             _ if workload == Workload::RemoteShardedFlood => FLOOD,
+            _ if workload == Workload::ShardedMemory10m => MEMORY_10M,
             name if PEERS.contains(&name) || SHARDED_PEERS.contains(&name) => MEMORY_PEER,
             _ => MEMORY_OWN,
         });

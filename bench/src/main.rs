@@ -9,6 +9,7 @@ mod borough;
 mod borough_remote;
 mod borough_sharded;
 mod busy;
+mod cluster;
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -55,7 +56,7 @@ mod workloads;
 
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
-use workloads::Workload;
+use suite::Choice;
 
 #[derive(Parser)]
 #[command(about = "Measures Borough beside its peers and the raw limits, in one run.")]
@@ -70,8 +71,13 @@ enum Command {
     Local(Options),
     /// Two processes over loopback TCP: tells, asks.
     Remote(Options),
-    /// Entities by id, in one process and between two: tells, asks, starts, memory.
-    Sharding(Options),
+    /// Entities by id, in one process, between two, and on clusters that are harmed: tells, asks, starts, memory, silence.
+    Sharding {
+        #[command(flatten)]
+        options: Options,
+        #[command(flatten)]
+        times: cluster::Times,
+    },
     /// One measured run, as the harness starts it.
     #[command(hide = true)]
     Run {
@@ -104,9 +110,9 @@ pub(crate) struct Options {
     /// Measured runs of each program under each workload; the table shows their median and range.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
-    /// Only these workloads (repeatable).
-    #[arg(long, value_parser = Workload::parse)]
-    pub(crate) only: Vec<Workload>,
+    /// Only these workloads and measurements (repeatable).
+    #[arg(long, value_parser = Choice::parse)]
+    pub(crate) only: Vec<Choice>,
     /// One short run of everything: shows that it works, says nothing about speed.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -120,9 +126,9 @@ pub(crate) struct Options {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Local(options) => harness::run(&suite::LOCAL, &options),
-        Command::Remote(options) => harness::run(&suite::REMOTE, &options),
-        Command::Sharding(options) => harness::run(&suite::SHARDING, &options),
+        Command::Local(options) => harness::run(&suite::LOCAL, &options, None),
+        Command::Remote(options) => harness::run(&suite::REMOTE, &options, None),
+        Command::Sharding { options, times } => harness::run(&suite::SHARDING, &options, Some(times)),
         Command::Run { program, job } => run(&program, driver::Job::from_args(job.into_iter())),
         Command::PlaySharded { program, role } if program == programs::BOROUGH => {
             borough_sharded::play(remote::Role::from_args(role.into_iter()))

@@ -147,7 +147,7 @@ impl Program {
                     | Workload::ShardedMemory
             ),
             // Ten million of its entities would take 13 GB.
-            PEKKO => workload != Workload::ShardedTell10m,
+            PEKKO => !matches!(workload, Workload::ShardedTell10m | Workload::ShardedMemory10m),
             _ => true,
         };
         has.then_some(workload)

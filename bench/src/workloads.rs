@@ -23,6 +23,7 @@ pub(crate) enum Workload {
     ShardedAsk1000,
     Activation,
     ShardedMemory,
+    ShardedMemory10m,
     RemoteShardedTell,
     RemoteShardedFlood,
     RemoteShardedAsk1,
@@ -51,7 +52,7 @@ impl Workload {
     /// Between two.
     pub(crate) const REMOTE: [Self; 3] = [Self::RemoteTell, Self::RemoteAsk1, Self::RemoteAsk1000];
     /// To entities, by id: inside one process, then between two.
-    pub(crate) const SHARDING: [Self; 13] = [
+    pub(crate) const SHARDING: [Self; 14] = [
         Self::ShardedTell,
         Self::ShardedTell1m,
         Self::ShardedTell1mTwo,
@@ -61,6 +62,7 @@ impl Workload {
         Self::ShardedAsk1000,
         Self::Activation,
         Self::ShardedMemory,
+        Self::ShardedMemory10m,
         Self::RemoteShardedTell,
         Self::RemoteShardedFlood,
         Self::RemoteShardedAsk1,
@@ -90,6 +92,7 @@ impl Workload {
             Self::ShardedAsk1000 => "sharded_ask1000",
             Self::Activation => "activation",
             Self::ShardedMemory => "sharded_memory",
+            Self::ShardedMemory10m => "sharded_memory_10m",
             Self::RemoteShardedTell => "remote_sharded_tell",
             Self::RemoteShardedFlood => "remote_sharded_flood",
             Self::RemoteShardedAsk1 => "remote_sharded_ask1",
@@ -120,6 +123,7 @@ impl Workload {
             Self::ShardedAsk1000 => "asks, 1000 entities, 1000 at once",
             Self::Activation => "first message to an entity",
             Self::ShardedMemory => "memory per idle entity",
+            Self::ShardedMemory10m => "memory per idle entity, 10 M",
             Self::RemoteShardedTell => "remote tell, 1000 entities",
             Self::RemoteShardedFlood => "remote tells without pause, 1 M",
             Self::RemoteShardedAsk1 => "remote ask, 1000 entities, p50",
@@ -171,7 +175,7 @@ impl Workload {
             | Self::ShardedAsk1
             | Self::ShardedAsk1Of1m
             | Self::RemoteShardedAsk1 => "ns",
-            Self::Memory | Self::ShardedMemory => "bytes",
+            Self::Memory | Self::ShardedMemory | Self::ShardedMemory10m => "bytes",
             _ => "per_second",
         }
     }
@@ -204,7 +208,7 @@ impl Workload {
             }
             Self::Spawn | Self::Activation | Self::RemoteAsk1000 | Self::RemoteShardedAsk1000 => Some(20_000),
             Self::RemoteAsk1 | Self::RemoteShardedAsk1 => Some(1_000),
-            Self::Memory | Self::ShardedMemory | Self::RemoteShardedFlood => None,
+            Self::Memory | Self::ShardedMemory | Self::ShardedMemory10m | Self::RemoteShardedFlood => None,
         }
     }
 
@@ -223,7 +227,9 @@ impl Workload {
             | Self::ShardedTell10m => (200_000.0, 20_000_000.0),
             Self::Ask1 | Self::ShardedAsk1 | Self::ShardedAsk1Of1m => (5_000.0, 5_000_000.0),
             Self::Ask1000 | Self::ShardedAsk1000 => (100_000.0, 5_000_000.0),
-            Self::Spawn | Self::Memory | Self::ShardedMemory => (20_000.0, 200_000.0),
+            Self::Spawn | Self::Memory | Self::ShardedMemory | Self::ShardedMemory10m => {
+                (20_000.0, 200_000.0)
+            }
             // Long enough that a table which grows while it is filled has grown many times.
             Self::Activation => (20_000.0, 2_000_000.0),
             Self::RemoteTell | Self::RemoteShardedTell => (100_000.0, 20_000_000.0),

@@ -1,17 +1,19 @@
 //! The report for programs: an array with one object a row.
 
-use super::table;
-use crate::harness::Skipped;
-use crate::programs;
+use super::{Report, table};
+use crate::cluster::{self, Unit};
+use crate::programs::{self, BOROUGH};
 use crate::row::{Row, Verdict};
 use crate::samples::{Samples, Spread};
 use crate::workloads::Workload;
 use serde_json::{Map, Value, json};
 
 /// Figures are in the row's `unit`; absent ones are null. `met` is null when goals are not judged.
-pub(super) fn render(rows: &[Row], samples: &Samples, skipped: &[Skipped]) -> String {
-    let skipped: Map<_, _> = skipped.iter().map(|(name, why)| ((*name).to_owned(), json!(why))).collect();
-    let rows: Vec<_> = rows.iter().map(|row| object(row, samples, &skipped)).collect();
+pub(super) fn render(report: &Report<'_>) -> String {
+    let skipped: Map<_, _> =
+        report.skipped.iter().map(|(name, why)| ((*name).to_owned(), json!(why))).collect();
+    let mut rows: Vec<_> = report.rows.iter().map(|row| object(row, report.samples, &skipped)).collect();
+    rows.extend(report.clusters.iter().map(of_cluster));
     format!("{:#}\n", Value::from(rows))
 }
 
@@ -39,6 +41,36 @@ fn object(row: &Row, samples: &Samples, skipped: &Map<String, Value>) -> Value {
     })
 }
 
+/// The same keys, of a row that has neither peers nor a limit.
+fn of_cluster(row: &cluster::Row) -> Value {
+    let (unit, spread) = row.figure.unzip();
+    let judged = row.verdict != Verdict::Unjudged;
+    let runs = match &row.verdict {
+        Verdict::Unmeasured(reason) => json!({ BOROUGH: { "failed": reason } }),
+        _ => json!({ BOROUGH: row.runs }),
+    };
+    json!({
+        "workload": row.goal.figure,
+        "measurement": row.goal.measurement.name(),
+        "unit": unit.map(Unit::name),
+        "peer": Value::Null,
+        "peer_name": Value::Null,
+        "peer_range": Value::Null,
+        "limit": Value::Null,
+        "limit_name": Value::Null,
+        "borough": spread.map(|spread| spread.median),
+        "borough_range": spread.map(range),
+        "ratio": Value::Null,
+        "goal": row.goal.of.number().filter(|_| judged),
+        "goal_is": "at most",
+        "goal_text": judged.then(|| table::wish_of_cluster(row)),
+        "met": judged.then_some(row.verdict == Verdict::Met),
+        "others_share": row.others,
+        "runs": runs,
+        "skipped": {},
+    })
+}
+
 fn range(spread: Spread) -> [f64; 2] {
     [spread.low, spread.high]
 }
@@ -60,13 +92,43 @@ fn runs(workload: Workload, samples: &Samples) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::tests::starts_and_leaves;
     use crate::goals::LOCAL;
-    use crate::programs::BOROUGH;
     use crate::row::{rows, tests::tell1};
 
     fn rendered(samples: &Samples, judged: bool) -> Value {
         let skipped = [("actix", "error: gone".to_owned())];
-        serde_json::from_str(&render(&rows(&LOCAL, samples, judged), samples, &skipped)).unwrap()
+        let rows = rows(&LOCAL, samples, judged);
+        let report = Report { rows: &rows, clusters: &[], samples, skipped: &skipped };
+        serde_json::from_str(&render(&report)).unwrap()
+    }
+
+    #[test]
+    fn a_row_of_a_cluster_has_the_promised_keys_too() {
+        let clusters = starts_and_leaves("3000, 5000, 4000", "300", "");
+        let report = Report { rows: &[], clusters: &clusters, samples: &Samples::default(), skipped: &[] };
+        let report: Value = serde_json::from_str(&render(&report)).unwrap();
+        let start = &report[0];
+        assert_eq!((&start["workload"], &start["unit"]), (&json!("cold_start"), &json!("ms")));
+        assert_eq!(
+            (&start["borough"], &start["goal"], &start["met"]),
+            (&json!(4000.0), &json!(4000.0), &json!(true))
+        );
+        assert_eq!(start["runs"][BOROUGH], json!([3000.0, 5000.0, 4000.0]));
+        assert_eq!((&report[3]["workload"], &report[3]["met"]), (&json!("leave_silence"), &json!(false)));
+        let row = rendered(&tell1(4.0), true);
+        let keys = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert!(keys(&row[0]).iter().all(|key| keys(start).contains(key)));
+    }
+
+    #[test]
+    fn a_cluster_that_lost_something_says_so_instead_of_figures() {
+        let clusters = starts_and_leaves("3000", "10", r#""a message was lost""#);
+        let report = Report { rows: &[], clusters: &clusters, samples: &Samples::default(), skipped: &[] };
+        let report: Value = serde_json::from_str(&render(&report)).unwrap();
+        let silence = &report[3];
+        assert_eq!((&silence["borough"], &silence["met"]), (&Value::Null, &json!(false)));
+        assert_eq!(silence["runs"][BOROUGH]["failed"], "a message was lost");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The tables in the terminal: the goals, then every program.
 
+use crate::cluster::{self, Of, Unit};
 use crate::goals::{Bound, Goal};
 use crate::programs::{self, PEERS};
 use crate::row::{Row, Verdict};
@@ -61,6 +62,41 @@ pub(super) fn programs(samples: &Samples) -> String {
     aligned(&lines)
 }
 
+/// One line a figure of a cluster.
+pub(super) fn clusters(rows: &[cluster::Row], judged: bool) -> String {
+    let mut heads = vec!["cluster", "median", "range", "runs"];
+    if judged {
+        heads.extend(["goal", ""]);
+    }
+    let mut lines = vec![heads.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    for row in rows {
+        let shown = |of: fn(Unit, Spread) -> String| {
+            row.figure.map_or_else(|| "-".to_owned(), |(unit, spread)| of(unit, spread))
+        };
+        let mut line = vec![
+            row.goal.title.to_owned(),
+            shown(|unit, spread| unit.show(spread.median)),
+            shown(|unit, spread| format!("{}..{}", unit.show(spread.low), unit.show(spread.high))),
+            row.runs.len().to_string(),
+        ];
+        if judged {
+            line.extend([wish_of_cluster(row), verdict(&row.verdict)]);
+        }
+        lines.push(line);
+    }
+    aligned(&lines)
+}
+
+/// What a goal of a cluster asks for, in words.
+pub(super) fn wish_of_cluster(row: &cluster::Row) -> String {
+    let show = |most| row.figure.map_or_else(|| format!("{most}"), |(unit, _)| unit.show(most));
+    match row.goal.of {
+        Of::Median(most) => format!("median at most {}", show(most)),
+        Of::Worst(most) => format!("at most {}", show(most)),
+        Of::Shown => "-".to_owned(),
+    }
+}
+
 /// What a goal asks for, in words.
 pub(super) fn wish(goal: &Goal) -> String {
     let number = goal.bound.number();
@@ -119,6 +155,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::tests::starts_and_leaves;
     use crate::goals::LOCAL;
     use crate::row::{rows, tests::tell1};
 
@@ -144,6 +181,18 @@ mod tests {
     fn a_range_names_units_that_differ() {
         let spread = Spread { median: 958e3, low: 575e3, high: 1.03e6 };
         assert_eq!(figure(Workload::Spawn, spread), "958 k/s [575..1.03 M/s]");
+    }
+
+    #[test]
+    fn a_row_of_a_cluster_shows_its_figures_goal_and_verdict() {
+        let table = clusters(&starts_and_leaves("3000, 12000, 3500", "10", ""), true);
+        let lines: Vec<_> = table.lines().collect();
+        for part in ["3 nodes, cold start", "3500 ms", "3000 ms..12.0 s", "median at most 4000 ms"] {
+            assert!(lines[1].contains(part), "{part:?} is not in {:?}", lines[1]);
+        }
+        assert!(lines[1].ends_with("met") && lines[2].ends_with("missed"), "{table}");
+        let lost = clusters(&starts_and_leaves("3000", "10", r#""a message was lost""#), true);
+        assert!(lost.contains("missed (a message was lost)"), "{lost}");
     }
 
     #[test]

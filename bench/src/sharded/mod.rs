@@ -61,7 +61,7 @@ async fn measure<H: Host>(job: &Job) -> Option<Figure> {
         "sharded_ask1_1m" => Some(ask::one_at_a_time(&host, Ids::shuffled(MILLION), count).await),
         "sharded_ask1000" => Some(ask::at_once(&host, Ids::shuffled(THOUSAND), count).await),
         "activation" => Some(population::activate(&host, count).await),
-        "sharded_memory" => Some(population::memory(&host, count).await),
+        "sharded_memory" | "sharded_memory_10m" => Some(population::memory(&host, count).await),
         _ => None,
     }
 }
