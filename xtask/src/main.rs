@@ -21,7 +21,7 @@ usage: cargo xtask <command>
   tidy     the house rules alone
   guide    the pages of docs/ as a book, in target/guide
   sim      the cluster simulator: `cargo xtask sim --help` says how
-  chaos    real processes under real faults: `cargo xtask chaos network --help` says how; so for `sharding` and `failover`
+  chaos    real processes under real faults: `cargo xtask chaos network --help` says how; so for `sharding`, `failover` and `measure`
   soak     hours of full load on real processes: `cargo xtask soak --hours 1`";
 
 fn main() -> ExitCode {
