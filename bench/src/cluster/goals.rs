@@ -43,9 +43,9 @@ pub(crate) const CLUSTER: [Goal; 23] = {
     use Measurement::{ColdStart, Formation, Join, Kill, Leave, RollingRestart};
     use Of::{Median, Shown, Worst};
     [
-        goal(Formation, "formation_3", "3 nodes, until all agree", Shown),
-        goal(Formation, "formation_7", "7 nodes, until all agree", Shown),
-        goal(Formation, "formation_15", "15 nodes, until all agree", Shown),
+        goal(Formation, "formation_3", "3 nodes, until each sees all up", Shown),
+        goal(Formation, "formation_7", "7 nodes, until each sees all up", Shown),
+        goal(Formation, "formation_15", "15 nodes, until each sees all up", Shown),
         goal(ColdStart, "cold_start", "3 nodes, cold start to first answers", Median(4000.0)),
         goal(ColdStart, "cold_start", "3 nodes, cold start to first answers", Worst(6000.0)),
         goal(Kill, "failover", "kill -9 of one of 5, until all answer again", Median(3000.0)),

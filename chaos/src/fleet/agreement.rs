@@ -16,6 +16,15 @@ impl Fleet {
         self.settled_at(&self.places(), bound)
     }
 
+    /// Waits until all processes are members of one cluster, and each sees all of them up. Which of them vote may still change.
+    pub(crate) fn all_up(&self, bound: Duration) -> Result<(), String> {
+        let starts: Vec<_> = self.nodes.values().map(|process| process.start).collect();
+        self.room.wait(bound, |heard| {
+            let views: Option<Vec<_>> = starts.iter().map(|start| heard.get(start)?.view()).collect();
+            are_up(&views.ok_or("one has said nothing")?)
+        })
+    }
+
     /// As [`settled`](Self::settled), for those at these places alone: nobody else is in their cluster.
     pub(crate) fn settled_at(&mut self, places: &[usize], bound: Duration) -> Result<Duration, String> {
         let began = Instant::now();
@@ -104,6 +113,14 @@ impl Fleet {
     }
 }
 
+fn are_up(views: &[&View]) -> Result<(), String> {
+    let lives: BTreeSet<u64> = views.iter().map(|view| view.uid).collect();
+    let is_in =
+        |view: &&&View| view.standing == "member" && view.up() == lives && view.cluster == views[0].cluster;
+    let members = views.iter().filter(is_in).count();
+    if members == views.len() { Ok(()) } else { Err(format!("{members} of {} see all up", views.len())) }
+}
+
 fn agree(views: &[(&str, &View)]) -> Result<(), String> {
     let lives: BTreeSet<u64> = views.iter().map(|(_, view)| view.uid).collect();
     let (first, common) = views.first().ok_or("there are no nodes")?;
@@ -186,6 +203,19 @@ mod tests {
     #[test]
     fn three_that_see_the_same_agree() {
         assert_eq!(verdict(|_| {}), Ok(()));
+    }
+
+    #[test]
+    fn all_are_up_once_each_is_a_member_that_sees_each_whoever_votes() {
+        let verdict = |change: fn(&mut View)| {
+            let mut third = view(3);
+            change(&mut third);
+            are_up(&[&view(1), &view(2), &third])
+        };
+        assert_eq!(verdict(|view| view.voters = [1].into()), Ok(()));
+        assert!(verdict(|view| view.standing = "joining".to_owned()).is_err());
+        assert!(verdict(|view| view.members[0].state = "Joining".to_owned()).is_err());
+        assert!(verdict(|view| view.cluster = Some("another".to_owned())).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! | measurement | what is done | figures |
 //! |---|---|---|
-//! | `formation` | 3, 7 and 15 nodes are started at once | until all agree |
+//! | `formation` | 3, 7 and 15 nodes are started at once | until each sees all of them up |
 //! | `cold-start` | three nodes are started at once, and asked as soon as they listen | until each has had an answer of an entity |
 //! | `kill` | kill -9 of one of five under load, over and over; every other time the coordinator | until all answer again, silence, what was lost |
 //! | `join` | a fourth node joins under load; 1 M entities live, with state | until balanced, silence, share of shards moved, lost |

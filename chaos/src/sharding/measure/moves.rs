@@ -86,6 +86,9 @@ fn close(stage: Stage<'_>, figures: &str, since: u64, measured: &mut Measurement
 
 /// Makes so many entities besides those that there is load for; each has had one message.
 fn fill(stage: &mut Stage<'_>, idle: u32) -> Result<(), String> {
+    // Every shard has an owner first: what may wait for one is bounded.
+    stage.received(LEDGER)?;
+    stage.balanced()?;
     match stage.fleet.ask(CLIENT, &format!("fill {IDS} {idle}"), FILL_BOUND)? {
         Answer::Told { millis, .. } => {
             eprintln!("{idle} entities made within {millis} ms");
