@@ -1,5 +1,5 @@
 //! Measures Borough beside its peers and the raw limits, in one run: `cargo run --release -p borough-bench -- local`, or
-//! `remote` for two processes, or `sharding` for entities.
+//! `remote` for two processes, or `sharding` for entities and clusters.
 //!
 //! Every measured program is a process of its own: a peer's is built from `bench/peers/`, ours and the raw limits are
 //! this binary again (`run <program> <workload> <count>`, `play <program> <role>`). What the workloads are and what is fair about them is in

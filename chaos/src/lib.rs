@@ -7,7 +7,7 @@
 //! ground     where they run: loopback, network namespaces, or behind proxies
 //! strangers  those who are no nodes and connect all the same
 //! janitor    removes what a harness that was killed has left
-//! sharding   the same for entities: their scenarios, fail-over measured, an hour of load
+//! sharding   the same for entities: their scenarios, figures for the benchmark, an hour of load
 //! history    what happened to every message, and whether that may be
 //! program    the node itself              words  what it and the harness say to each other
 //! ```
