@@ -83,9 +83,9 @@ impl ManagementBuilder {
         if !is_loopback && token.is_none() && tls.is_none() {
             return Err(ManagementError::Open { address: listen });
         }
-        let taken = |source| ManagementError::Listen { address: listen.clone(), source };
-        let listener = TcpListener::bind(&*addresses).await.map_err(taken)?;
-        let address = listener.local_addr().map_err(taken)?;
+        let busy = |source| ManagementError::Listen { address: listen.clone(), source };
+        let listener = TcpListener::bind(&*addresses).await.map_err(busy)?;
+        let address = listener.local_addr().map_err(busy)?;
         let told = advertise.unwrap_or_else(|| dialable(address, &node));
         let guard = Guard { token, is_loopback };
         Management::start(node, Entrance { listener, address, tls, guard }, told)

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use subtle::ConstantTimeEq;
 
 use crate::error::ManagementError;
@@ -83,7 +83,7 @@ impl Guard {
         if is_open(path) {
             return Ok(());
         }
-        let said = headers.get(header::AUTHORIZATION).map(|said| said.as_bytes());
+        let said = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
         let said = said.and_then(|said| {
             let (scheme, rest) = said.split_at_checked(7)?;
             scheme.eq_ignore_ascii_case(b"bearer ").then_some(rest)

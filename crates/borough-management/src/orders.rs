@@ -1,6 +1,7 @@
 //! What is ordered: each is begun, and answered before it is done.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -8,7 +9,6 @@ use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use borough_actor::Reply;
-use std::time::Duration;
 
 use crate::bureau::Bureau;
 use crate::problem::Problem;
@@ -19,52 +19,55 @@ use crate::view::{Accepted, MoveOrder};
 const PATIENCE: Duration = Duration::from_secs(3);
 
 type Shared = State<Arc<Bureau>>;
-type Taken = Result<(StatusCode, Json<Accepted>), Problem>;
+type Taken = (StatusCode, Json<Accepted>);
 type Named = Result<Path<String>, PathRejection>;
 
-pub(crate) async fn leave_here(State(bureau): Shared) -> Taken {
+pub(crate) async fn leave_here(State(bureau): Shared) -> Result<Taken, Problem> {
     let name = bureau.name();
     // By its actor, as others would, and also when it is in no cluster.
     let steward = bureau.node.lookup::<Order>(PATH).here();
     let steward = steward.map_err(|error| Problem::of_lookup(&name, error.into()))?;
     let asked = steward.ask(Order::Leave).timeout(PATIENCE).await;
     asked.map_err(|error| Problem::of_ask(&name, &error))?;
-    taken(format!("{name} leaves the cluster"))
+    Ok(taken(format!("{name} leaves the cluster")))
 }
 
-pub(crate) async fn leave(State(bureau): Shared, node: Named) -> Taken {
+pub(crate) async fn leave(State(bureau): Shared, node: Named) -> Result<Taken, Problem> {
     let Path(node) = node?;
     tell(&bureau, &node, Order::Leave).await?;
-    taken(format!("{node} leaves the cluster: its shards move to others first, then it goes"))
+    Ok(taken(format!("{node} leaves the cluster: its shards move to others first, then it goes")))
 }
 
-pub(crate) async fn drain(State(bureau): Shared, node: Named) -> Taken {
+pub(crate) async fn drain(State(bureau): Shared, node: Named) -> Result<Taken, Problem> {
     let Path(node) = node?;
     let alone = hosted_by_no_other(&bureau, &node);
     tell(&bureau, &node, Order::Drain).await?;
     let begun = format!("{node} gives its shards away, and stays a member");
     if alone.is_empty() {
-        return taken(begun);
+        return Ok(taken(begun));
     }
     let alone = alone.join(", ");
-    taken(format!("{begun}; it keeps those of {alone} until another node hosts them, for none does now"))
+    Ok(taken(format!("{begun}; it keeps those of {alone} until another node hosts them, for none does now")))
 }
 
-pub(crate) async fn down(State(bureau): Shared, node: Named) -> Taken {
+pub(crate) async fn down(State(bureau): Shared, node: Named) -> Result<Taken, Problem> {
     let Path(node) = node?;
     bureau.node.down(&node).await?;
-    taken(format!(
+    Ok(taken(format!(
         "the cluster is asked to remove {node}; its shards begin anew elsewhere once its lease is over, and if it lives it comes back under a new uid"
-    ))
+    )))
 }
 
-pub(crate) async fn move_shard(State(bureau): Shared, body: Result<Bytes, BytesRejection>) -> Taken {
+pub(crate) async fn move_shard(
+    State(bureau): Shared,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Taken, Problem> {
     let advice = "send {\"kind\": \"<type>\", \"shard\": <number>, \"node\": \"<node id>\"}";
     let order: Result<MoveOrder, _> = serde_json::from_slice(&body?);
     let MoveOrder { kind, shard, node } = order
         .map_err(|error| Problem::unreadable(format!("this is no order to move a shard: {error}"), advice))?;
     bureau.node.move_shard(&kind, shard, &node)?;
-    taken(format!("shard {shard} of {kind} is to live on {node}; GET /api/events tells when it does"))
+    Ok(taken(format!("shard {shard} of {kind} is to live on {node}; GET /api/events tells when it does")))
 }
 
 /// Gives that node an order, by its own management.
@@ -85,5 +88,5 @@ fn hosted_by_no_other(bureau: &Bureau, node: &str) -> Vec<String> {
 }
 
 fn taken(accepted: String) -> Taken {
-    Ok((StatusCode::ACCEPTED, Json(Accepted { accepted })))
+    (StatusCode::ACCEPTED, Json(Accepted { accepted }))
 }

@@ -117,3 +117,23 @@ async fn a_name_that_nobody_has_or_two_have_is_refused() {
         assert!(text.contains(&node.incarnation().to_string()), "{text}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_does_what_the_node_does_and_does_not_keep_it_running() {
+    let mut rig = Rig::new(48);
+    let [a, b] = rig.cluster(["a:1", "b:1"]).await;
+    let handle = b.node_handle();
+    let other = handle.clone();
+    drop(handle);
+    assert_eq!((other.node_id(), other.uid()), (b.node_id(), b.uid()));
+    assert_eq!(
+        within(other.wait_for(2)).await.unwrap().up().count(),
+        2,
+        "a handle that is dropped ends nothing"
+    );
+    drop(b);
+    within(async { while other.topology().changed().await.is_ok() {} }).await;
+    assert_eq!(other.topology().current().standing, Standing::Stopped);
+    assert!(other.down("a:1").await.is_err());
+    within(a.topology().wait_until(|topology| topology.up().count() == 1)).await.unwrap();
+}

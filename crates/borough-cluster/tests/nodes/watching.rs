@@ -80,3 +80,26 @@ async fn waiting_for_members_can_be_given_up_and_begun_again() {
     let _other = rig.node("b:1", &["a:1"]).start().await.unwrap();
     within(node.wait_for(2)).await.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_silence_of_others_is_more_and_more_suspicious() {
+    let mut rig = Rig::new(75);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    after(Duration::from_secs(5)).await;
+    let phi = |of: &borough_cluster::Node| a.topology().suspicions().get(&of.uid()).copied();
+    assert!(phi(&b).is_some_and(|phi| phi < 8.0) && phi(&c).is_some_and(|phi| phi < 8.0));
+    assert_eq!(phi(&a), None, "nobody watches itself");
+    rig.part("a:1", "b:1");
+    let mut greatest: f64 = 0.0;
+    within(async {
+        while phi(&b).is_some_and(|phi| phi < 8.0) {
+            greatest = greatest.max(phi(&b).unwrap_or_default());
+            after(Duration::from_millis(50)).await;
+        }
+    })
+    .await;
+    assert!(greatest > 0.5, "it grows before it is too much: {greatest}");
+    let topology = a.topology();
+    within(a.leave()).await.unwrap();
+    assert!(topology.suspicions().is_empty(), "who has left watches nobody");
+}

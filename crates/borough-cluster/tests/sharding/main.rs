@@ -8,6 +8,7 @@ mod rig;
 mod asking;
 mod basics;
 mod book;
+mod draining;
 mod failing;
 mod hearing;
 mod lacking;

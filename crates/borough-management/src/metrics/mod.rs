@@ -24,6 +24,8 @@ pub(crate) async fn of(bureau: &Bureau) -> String {
     let mut text = Exposition::default();
     of_cluster(bureau, &mut text);
     of_entities(&kinds, &mut text);
+    of_losses(&kinds, &mut text);
+    of_moves(&kinds, &mut text);
     of_node(bureau, &mut text);
     text.finish()
 }
@@ -107,6 +109,9 @@ fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
             family.sample(&[("type", &stats.kind)], value(stats));
         }
     }
+}
+
+fn of_losses(kinds: &[KindStats], text: &mut Exposition) {
     type Reasons = fn(&KindStats) -> &[Count<u64>];
     let by_reason: [(&str, &str, Reasons); 2] = [
         ("borough_messages_refused_total", "Messages refused on this node, by reason.", |kind| &kind.refused),
@@ -120,6 +125,9 @@ fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
             }
         }
     }
+}
+
+fn of_moves(kinds: &[KindStats], text: &mut Exposition) {
     let mut moves = text.family(
         "borough_shard_moves_total",
         Kind::Counter,

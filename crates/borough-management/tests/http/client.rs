@@ -1,5 +1,6 @@
 //! The smallest client of HTTP/1.1 that will do: it sends what it is told, byte for byte.
 
+use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -52,12 +53,12 @@ pub(crate) async fn request(
 ) -> Answer {
     let mut text = format!("{method} {path} HTTP/1.1\r\n");
     if !headers.iter().any(|(name, _)| *name == "host") {
-        text += &format!("host: {address}\r\n");
+        write!(text, "host: {address}\r\n").unwrap();
     }
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        write!(text, "{name}: {value}\r\n").unwrap();
     }
-    text += &format!("content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+    write!(text, "content-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).unwrap();
     let bytes = raw(address, text.as_bytes()).await;
     parse(&bytes).unwrap_or_else(|| panic!("{method} {path}: {:?}", String::from_utf8_lossy(&bytes)))
 }

@@ -3,6 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
 mod client;
+mod events;
 mod fleet;
+mod guarding;
+mod hostile;
+mod openapi;
+mod ordering;
 mod reading;
+mod secured;
 mod starting;

@@ -196,3 +196,36 @@ async fn metrics_are_told_as_prometheus_reads_them() {
     described.dedup();
     assert_eq!(described.len(), count, "each family once");
 }
+
+#[tokio::test]
+async fn the_page_comes_with_all_that_it_names() {
+    let [a] = fleet(["a"]).await;
+    let page = get(a.address(), "/").await;
+    assert!(page.header("content-type").starts_with("text/html"));
+    let mut wanted: Vec<String> = page.body.split("/assets/").skip(1).map(name).collect();
+    assert!(!wanted.is_empty());
+    let mut seen = Vec::new();
+    while let Some(asset) = wanted.pop() {
+        if seen.contains(&asset) {
+            continue;
+        }
+        let answer = get(a.address(), &format!("/assets/{asset}")).await;
+        assert_eq!(answer.status, 200, "{asset}");
+        let kind = match asset.rsplit_once('.').unwrap().1 {
+            "js" => "text/javascript",
+            "css" => "text/css",
+            "svg" => "image/svg+xml",
+            other => panic!("{other}"),
+        };
+        assert!(answer.header("content-type").starts_with(kind), "{asset}");
+        if kind == "text/javascript" {
+            wanted.extend(answer.body.split("from \"./").skip(1).map(name));
+        }
+        seen.push(asset);
+    }
+}
+
+/// The name of a file that a text goes on with.
+fn name(text: &str) -> String {
+    text.split('"').next().unwrap().to_owned()
+}
