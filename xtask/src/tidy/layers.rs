@@ -67,6 +67,8 @@ pub(super) const CRATES: &[CrateLayer] = &[
 
 pub(super) const EDGES: &[Edge] = &[
     Edge { foreign: "axum", only_in: &["borough-management"] },
+    Edge { foreign: "hyper", only_in: &["borough-management"] },
+    Edge { foreign: "hyper-util", only_in: &["borough-management"] },
     Edge { foreign: "rusqlite", only_in: &["borough-persistence"] },
     Edge { foreign: "tokio-postgres", only_in: &["borough-postgres"] },
     Edge { foreign: "deadpool-postgres", only_in: &["borough-postgres"] },
