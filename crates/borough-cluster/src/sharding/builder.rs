@@ -270,8 +270,9 @@ where
 
     /// Starts the type on this node.
     ///
-    /// If the node is a member of a cluster, it is ready once the cluster has agreed, and fails if that has other settings for the type. If it is none
-    /// yet, it is ready at once, messages are held until there is a cluster, and a difference is logged and makes messages fail then.
+    /// If the node is a member of a cluster, it is ready once the cluster has agreed and knows that the node hosts the type, after 5 s at most; it fails if
+    /// the cluster has other settings for the type. If the node is no member yet, it is ready at once, messages are held until there is a cluster, and a
+    /// difference is logged and makes messages fail then.
     pub async fn start(self) -> Result<Region<A::Msg>, ShardError> {
         let Self { sharding, agreed, mut host, fence, eager, keeps_state } = self;
         let plan = agreed.plan(true, fence)?;
@@ -322,7 +323,7 @@ async fn begin<M: Message>(sharding: &Arc<Sharding>, core: &Arc<KindCore<M>>) ->
         sharding.allocate_by(custom);
     }
     sharding.errand(Errand::Start(core.clone()));
-    let agreed = tokio::time::timeout(AGREE_WITHIN, sharding.agreed(core.kind.clone())).await;
+    let agreed = tokio::time::timeout(AGREE_WITHIN, sharding.agreed(core.kind.clone(), core.hosts())).await;
     match agreed {
         Ok(Err(error)) => {
             sharding.leave(&core.kind.name);

@@ -111,14 +111,26 @@ impl Sharding {
 }
 
 impl Sharding {
-    /// Waits until the table knows the type; at once ready if this node is in no cluster yet. Fails if the cluster agreed on something else.
-    pub(super) async fn agreed(&self, kind: Arc<Kind>) -> Result<(), ShardError> {
+    /// Waits until the table knows the type and, if it is hosted here, that it is; at once ready if this node is in no cluster yet, or may not host it.
+    /// Fails if the cluster agreed on something else.
+    pub(super) async fn agreed(&self, kind: Arc<Kind>, hosts: bool) -> Result<(), ShardError> {
         let mut sight = self.sight.subscribe();
         loop {
             let Sight { life, table, .. } = sight.borrow_and_update().clone();
-            let Some(table) = table.filter(|table| table.member(life).is_some()) else { return Ok(()) };
+            let member = table.as_ref().and_then(|table| Some((table, table.member(life)?)));
+            let Some((table, member)) = member else { return Ok(()) };
             if let Some((_, agreed)) = table.kind_named(&kind.name) {
-                return ShardError::differing(&kind, agreed.kind()).map_or(Ok(()), Err);
+                if let Some(differs) = ShardError::differing(&kind, agreed.kind()) {
+                    return Err(differs);
+                }
+                let may_host = kind
+                    .role
+                    .as_ref()
+                    .is_none_or(|role| member.facts.roles.iter().any(|own| **own == **role));
+                // Before it is known as a host, a node that leaves would find nobody to move its shards to.
+                if !hosts || !may_host || agreed.hosts().contains(&life) {
+                    return Ok(());
+                }
             }
             sight.changed().await.map_err(|_| ShardError::Ended)?;
         }

@@ -44,3 +44,15 @@ async fn names_and_shard_counts_that_cannot_be_are_refused() {
         assert!(refused.is_err(), "{name} {shards}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_type_started_on_a_member_is_hosted_there_once_start_is_ready() {
+    let [a, b] = Rig::new(44).cluster(["a:1", "b:1"]).await;
+    let at_a = books(&a).await;
+    at_a.ask("x", |reply| Book::Sign { sender: 1, number: 1, reply }).await.unwrap();
+    let at_b = books(&b).await;
+    assert!(b.is_ready_for(&["books"]));
+    // So the other may leave at once, and everything finds its way here.
+    a.leave().await.unwrap();
+    assert_eq!(at_b.ask("x", Book::Read).await.unwrap().notes[&1], (1, 1));
+}
