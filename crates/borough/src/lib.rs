@@ -8,6 +8,64 @@
 #![doc = include_str!("../examples/account.rs")]
 //! ```
 //!
+//! # In short
+//!
+//! - An **entity** is an actor with an id: an enum says what may be said to it, a struct is its state, [`Actor::receive`] is what it does, one
+//!   message at a time. Its first message makes it.
+//! - Ids hash to **shards**, shards live on **nodes**. Which node owns which shard is agreed on by a quorum and known to all, so a message needs no
+//!   directory: [`Region::tell`] and [`Region::ask`] find the entity wherever it lives.
+//! - Nodes come and go: [`Node::builder`] with the same seeds everywhere, [`Node::leave`] or [`SystemHandle::run_until_signal`] to go in order.
+//!   Shards **move**, with state ([`ShardBuilder::migrate_state`]), queues and timers, and nothing is lost, doubled or reordered.
+//! - After a **crash** the shards of the lost node begin anew elsewhere, about 3 s later: never before its lease is over, so no entity ever runs in
+//!   two places. What was only in the dead process is lost.
+//! - `Ok` of a **tell** means accepted, in order; who needs to know that it was handled **asks**. Every [`AskError`] says whether the message may
+//!   have been handled.
+//! - A node that cannot reach a quorum runs nothing until it can ([`Standing::Suspended`]). Three nodes bear the loss of one;
+//!   [`TopologySnapshot::tolerates`] says how many more may be lost.
+//!
+//! Two nodes of one cluster, and an entity that moves from one to the other with what it knows:
+//!
+//! ```
+//! use borough::prelude::*;
+//!
+//! #[derive(Serialize, Deserialize)]
+//! enum Meter {
+//!     Add(u64, Reply<u64>),
+//! }
+//!
+//! #[derive(Default, Serialize, Deserialize)]
+//! struct MeterEntity {
+//!     total: u64,
+//! }
+//!
+//! impl Actor for MeterEntity {
+//!     type Msg = Meter;
+//!     async fn receive(&mut self, Meter::Add(used, reply): Meter, _ctx: &mut Context<Self>) -> Result<(), Fault> {
+//!         self.total += used;
+//!         reply.send(self.total);
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), borough::Error> {
+//! let first = Node::builder("city").listen("127.0.0.1:0").start().await?;
+//! let meters = first.shard("meters", |_id| MeterEntity::default()).migrate_state().start().await?;
+//! assert_eq!(meters.ask("main-street", |reply| Meter::Add(3, reply)).await?, 3);
+//!
+//! let second = Node::builder("city").listen("127.0.0.1:0").seed(first.address().as_str()).start().await?;
+//! second.wait_for(2).await?;
+//! let meters = second.shard("meters", |_id| MeterEntity::default()).migrate_state().start().await?;
+//! first.leave().await?; // and all its meters move
+//! assert_eq!(meters.ask("main-street", |reply| Meter::Add(4, reply)).await?, 7);
+//! # second.leave().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The [guide](https://github.com/borough-rs/borough/blob/main/docs/guide/first-hour.md) has the first hour, concepts with pictures, what is not
+//! guaranteed, production, rolling updates and troubleshooting; `cargo xtask guide` makes a book of it.
+//!
 //! # Where to look
 //!
 //! | for | see |
@@ -66,6 +124,8 @@ struct Readme;
 /// The programs in the guide are, too: one item a chapter.
 #[cfg(doctest)]
 mod guide {
+    #[doc = include_str!("../../../docs/guide/first-hour.md")]
+    struct FirstHour;
     #[doc = include_str!("../../../docs/guide/concepts.md")]
     struct Concepts;
     #[doc = include_str!("../../../docs/guide/not-guaranteed.md")]
