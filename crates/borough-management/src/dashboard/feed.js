@@ -13,7 +13,7 @@ const TOKEN = "borough-token";
 /** What went wrong with a request: the sentences of the node if it gave any. */
 export class Refusal extends Error {
   constructor(status, body) {
-    super([body?.error, body?.what, body?.try].filter(Boolean).join(" ") || `the node answered with status ${status}`);
+    super([body?.what, body?.try].filter(Boolean).join("; ") || `the node answered with status ${status}`);
     this.status = status;
   }
 }
@@ -44,15 +44,9 @@ export async function order(path, body) {
     signal: AbortSignal.timeout(PATIENCE),
   };
   const response = await fetch(path, sent);
-  const text = await response.text();
-  let said = null;
-  try {
-    said = JSON.parse(text);
-  } catch {
-    said = null;
-  }
-  if (!response.ok) throw new Refusal(response.status, said ?? { error: text });
-  return typeof said === "string" ? said : (said?.text ?? said?.said ?? said?.message ?? text);
+  const said = await response.json().catch(() => null);
+  if (!response.ok) throw new Refusal(response.status, said);
+  return said?.accepted ?? "accepted";
 }
 
 /** Asks until the page is closed; `heard` has a function for each answer, and `event`, `lost`, `back`, `locked`. */
@@ -119,7 +113,8 @@ async function listen(heard, soon, standing) {
   for (;;) {
     try {
       const more = last === null ? {} : { "last-event-id": String(last) };
-      const response = await fetch("/api/events", { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store" });
+      // At first also what the node still has from before the page was opened.
+      const response = await fetch("/api/events?after=0", { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store" });
       if (response.ok) {
         for await (const event of events(response.body)) {
           last = event.number;

@@ -46,7 +46,7 @@ function mover(map, shard, place) {
     event.preventDefault();
     try {
       answer.className = "answer";
-      answer.textContent = (await order("/api/move", { kind: map.kind, shard, node: choice.value })) || "accepted";
+      answer.textContent = await order("/api/move", { kind: map.kind, shard, node: choice.value });
     } catch (error) {
       answer.className = "answer alarm";
       answer.textContent = error.message;

@@ -26,7 +26,7 @@ export function drawLosses(stats) {
     table("Held", "wait for a way now", held, (name) => [bullet(name), element("span", { text: name })], null, "Nothing waits."),
     table("Refused", "given back to the sender", reasons(now.refused), named, previous?.refused, "Nothing was refused."),
     table("Dropped", "reached no handler", reasons(now.dropped), named, previous?.dropped, "Nothing was dropped."),
-    element("p", { class: "summary", text: `${count(now.forwarded)} sent on after their shard had moved, which costs a step and loses nothing` }),
+    element("p", { class: "summary", text: now.forwarded ? `${count(now.forwarded)} were sent on after their shard had moved, which costs a step and loses nothing.` : "" }),
   );
   previous = now;
 }

@@ -13,6 +13,8 @@ import { drawPlots } from "./plots.js";
 
 const LAYOUTS = { nodes: "by node", numbers: "by number" };
 const seen = { members: null, shards: null, at: null };
+// Events that came before the members, whose signs they carry.
+let early = [];
 // `shard` is what is looked at closely, `pointed` the tile that is marked: for an entity it is only marked.
 const chosen = { kind: null, shard: null, pointed: null, layout: "nodes" };
 
@@ -33,7 +35,7 @@ const soon = follow({
     say(byId("missing"), answer.missing.map((one) => `${one.name} did not say: ${one.value}`).join(" · "));
   },
   entities: (answer) => drawBusiest(answer, find),
-  event: note,
+  event: (event) => (early ? early.push(event) : note(event)),
   lost: () => showLost(seen.members, seen.at),
   back: hideLost,
   locked: () => showLocked(() => soon()),
@@ -46,6 +48,8 @@ function draw() {
   const owners = places.flatMap((place) => [place.owner, place.moving_to]).filter(Boolean);
   assign([...members.members.map((one) => one.node), ...owners]);
   drawMembers(members, (node) => places.filter((place) => place.owner === node).length);
+  early?.forEach(note);
+  early = null;
   if (!shards) return;
   drawChoices(shards.kinds.map((kind) => kind.kind));
   const map = shards.kinds.find((kind) => kind.kind === chosen.kind);

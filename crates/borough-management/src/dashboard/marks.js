@@ -38,8 +38,8 @@ function freeMark(name) {
   return choices.find((mark) => mark && !used.has(mark)) ?? "?";
 }
 
-/** The mark of a node; `?` for one that was never seen. */
-export const markOf = (name) => lines.get(name)?.mark ?? "?";
+/** The mark of a node; a dot for one that was not there since the page was opened. */
+export const markOf = (name) => lines.get(name)?.mark ?? "·";
 
 /** The class that gives an element the colours of a node's line. */
 export function lineOf(name) {

@@ -53,7 +53,8 @@ function raised({ node }) {
   const phiText = element("span");
   const phi = element("p", { class: "phi" }, meter, phiText);
   const orders = confirmable(node);
-  const body = element("div", { class: "station-body" }, element("div", { class: "station-head" }, name, tags), facts, phi, orders.root);
+  orders.row.append(phi);
+  const body = element("div", { class: "station-body" }, element("div", { class: "station-head" }, name, tags), facts, orders.root);
   const root = element("li", { class: "station", "data-node": node }, sign, body);
   let key = "";
 

@@ -43,7 +43,7 @@ export function confirmable(node) {
       answer.className = "answer";
       answer.textContent = `telling ${node} …`;
       try {
-        answer.textContent = (await order(`/api/${name}/${encodeURIComponent(node)}`)) || `${label}: accepted`;
+        answer.textContent = await order(`/api/${name}/${encodeURIComponent(node)}`);
       } catch (error) {
         answer.className = "answer alarm";
         answer.textContent = error.message;
@@ -60,10 +60,11 @@ export function confirmable(node) {
     not.focus();
   }
 
-  const root = element("div", { class: "orders" }, element("div", { class: "order-row" }, ...buttons), place, answer);
+  const row = element("div", { class: "order-row" }, ...buttons);
+  const root = element("div", { class: "orders" }, row, place, answer);
   const update = (next) => {
     facts = next;
     buttons.forEach((button) => (button.disabled = next.isGoing && button.dataset.order !== "down"));
   };
-  return { root, update };
+  return { root, row, update };
 }
