@@ -60,3 +60,9 @@ export function clock(millis) {
 
 /** `hold-limit` or `hold_limit` as words. */
 export const words = (name) => name.replace(/[-_]+/g, " ");
+
+/** An epoch as it is written everywhere: the era of the cluster, and a count. */
+export function epochOf(text) {
+  const number = BigInt(text);
+  return `${number >> 32n}.${number & 0xffffffffn}`;
+}

@@ -27,12 +27,12 @@ function headers(more = {}) {
   return token ? { ...more, authorization: `Bearer ${token}` } : more;
 }
 
-/** One answer, as JSON. */
+/** One answer, as JSON. Epochs come as text: they are larger than what a number of JavaScript holds exactly. */
 export async function read(path) {
   const response = await fetch(path, { headers: headers(), cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
-  const body = await response.json().catch(() => null);
-  if (!response.ok) throw new Refusal(response.status, body);
-  return body;
+  const text = await response.text();
+  if (!response.ok) throw new Refusal(response.status, parsed(text));
+  return JSON.parse(text.replace(/"epoch":\s*(\d+)/g, '"epoch":"$1"'));
 }
 
 /** An order; gives the sentence that the node answers with. */
@@ -44,9 +44,17 @@ export async function order(path, body) {
     signal: AbortSignal.timeout(PATIENCE),
   };
   const response = await fetch(path, sent);
-  const said = await response.json().catch(() => null);
+  const said = parsed(await response.text());
   if (!response.ok) throw new Refusal(response.status, said);
   return said?.accepted ?? "accepted";
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Asks until the page is closed; `heard` has a function for each answer, and `event`, `lost`, `back`, `locked`. */

@@ -1,6 +1,6 @@
 // Looking closer: one shard, or one entity and why it is where it is.
 
-import { byId, clock, count, element, span } from "./dom.js";
+import { byId, clock, count, element, epochOf, span } from "./dom.js";
 import { order, read } from "./feed.js";
 import { lastOf } from "./log.js";
 import { bullet, markOf } from "./marks.js";
@@ -22,7 +22,7 @@ export function showShard(map, shard, isAsked) {
     facts([
       ["Owner", place?.owner ? node(place.owner) : place ? "nobody now" : "nobody yet"],
       place?.moving_to ? ["Moving to", node(place.moving_to)] : null,
-      place ? ["Epoch", String(place.epoch)] : null,
+      place ? ["Epoch", epochOf(place.epoch)] : null,
       ["Why", why(place)],
       event ? ["Last", `${clock(event.at_millis)}, ${event.text}`] : null,
     ]),
@@ -34,7 +34,7 @@ function why(place) {
   if (!place) return "Nobody has sent to it yet. It is given to a host with the first message.";
   if (!place.owner) return "Its owner is gone. It waits until that one's lease is over by any clock, then begins anew elsewhere.";
   if (place.moving_to) return `${place.owner} hands it over: messages wait, and follow it in order.`;
-  return `The table gives it to ${place.owner} since epoch ${place.epoch}; every higher epoch is another owner or another beginning.`;
+  return `The table gives it to ${place.owner} since epoch ${epochOf(place.epoch)}. Each owner has an epoch of its own, and each is higher than the one before.`;
 }
 
 function mover(map, shard, place) {
@@ -67,7 +67,7 @@ export async function showEntity(kind, id) {
         ["Lives on", place.node ? node(place.node) : "no node now"],
         ["Why", place.why],
         ["Shard", String(place.shard)],
-        ["Epoch", String(place.epoch)],
+        ["Epoch", epochOf(place.epoch)],
         place.since_millis === null ? null : ["Since", `${span(place.since_millis)}, as this node saw it`],
       ]),
     );

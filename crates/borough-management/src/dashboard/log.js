@@ -4,7 +4,7 @@ import { byId, clock, counted, element, say } from "./dom.js";
 import { bullet } from "./marks.js";
 
 const LINES_MAX = 200;
-const TOGETHER = 3000;
+const TOGETHER = 1000;
 const host = byId("log");
 const shards = new Map();
 let heard = 0;

@@ -5,7 +5,7 @@ import { follow } from "./feed.js";
 import { drawBusiest, showEntity, showShard } from "./inspect.js";
 import { note } from "./log.js";
 import { drawLosses } from "./losses.js";
-import { drawMap, point } from "./map.js";
+import { clearMap, drawMap, point } from "./map.js";
 import { assign } from "./marks.js";
 import { drawMembers } from "./members.js";
 import { hideLost, showLocked, showLost, showStanding } from "./notices.js";
@@ -54,6 +54,7 @@ function draw() {
   drawChoices(shards.kinds.map((kind) => kind.kind));
   const map = shards.kinds.find((kind) => kind.kind === chosen.kind);
   if (!map) {
+    clearMap();
     say(byId("map-summary"), "No type of entity was started yet: `node.shard(name, factory)` starts one.");
     return;
   }

@@ -42,9 +42,19 @@ export function drawMap(map, members, layout, choose) {
   summarise(map, sight);
 }
 
+/** Shows nothing: there is no type. */
+export function clearMap() {
+  shownAs = "";
+  arrangement = "";
+  tiles = [];
+  blocks = new Map();
+  host.replaceChildren();
+}
+
 /** Marks the tile that is looked at. */
 export function point(shard) {
-  tiles.forEach((tile, number) => tile.toggleAttribute("aria-current", number === shard));
+  host.querySelectorAll(".tile[aria-current]").forEach((tile) => tile.removeAttribute("aria-current"));
+  tiles[shard]?.setAttribute("aria-current", "true");
 }
 
 function raise(map, total, choose) {

@@ -11,6 +11,9 @@ const NAMES: [&str; 3] = ["node-1", "node-2", "node-3"];
 /// All tiles lie where they belong.
 const DRAWN: &str = "document.querySelectorAll('#map .tile').length === 256";
 
+/// Two answers were compared.
+const TRAFFIC: &str = "document.querySelector('[data-plot=Handled] .plot-value').textContent !== '–'";
+
 /// The contrast of the text of all that is found with what lies behind it, the least of all, by the formula of WCAG 2.
 const LEAST_CONTRAST: &str = r"(() => {
   const parts = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
@@ -44,7 +47,7 @@ async fn the_page_loads_without_a_complaint_and_asks_nobody_else() {
     let Some(browser) = Browser::start() else { return };
     let stage = StandIn::start(Scene::calm(&NAMES)).await;
     let page = opened(&browser, &stage).await;
-    page.until("document.querySelector('[data-plot=Handled] .plot-value').textContent !== '–'").await;
+    page.until(TRAFFIC).await;
     assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
     let elsewhere: Vec<_> = page.requests().into_iter().filter(|url| !url.starts_with(&stage.url)).collect();
     assert_eq!(elsewhere, ["about:blank"; 0]);
@@ -75,6 +78,7 @@ async fn a_shard_on_its_way_one_without_an_owner_and_one_in_doubt_are_each_seen_
     let marks = "document.querySelector('[data-shard=\"0\"]').textContent";
     assert_eq!(page.evaluate::<String>(marks).await, "13", "both nodes are named in it");
     page.until("document.querySelectorAll('#log li').length === 1").await;
+    page.until(TRAFFIC).await;
     page.picture("states").await;
     browser.close().await;
 }
@@ -91,6 +95,7 @@ async fn a_phone_scrolls_in_one_direction_only() {
     page.click("[data-shard=\"7\"]").await;
     page.until("document.querySelector('#found h3') !== null").await;
     page.click("[data-node=\"node-2\"] [data-order=leave]").await;
+    page.until(TRAFFIC).await;
     assert_eq!(page.evaluate::<u32>("document.documentElement.scrollWidth").await, 360);
     page.picture("phone").await;
     browser.close().await;
@@ -102,9 +107,15 @@ async fn light_and_dark_are_both_readable() {
     // As many as there are colours, so that the text on each is measured.
     let names = ["node-1", "node-2", "node-3", "node-4", "node-5", "node-6", "node-7", "node-8"];
     let mut scene = Scene::calm(&names);
+    scene.members.members[7].is_reachable = false;
+    scene.members.members[6].state = "leaving".to_owned();
+    scene.members.advice = Some("It has no lease; start a third node.".to_owned());
     scene.tell(EventKind::Coordinator, "node-1", None, "node-1 coordinates");
     let stage = StandIn::start(scene).await;
     let page = opened(&browser, &stage).await;
+    page.until(TRAFFIC).await;
+    page.click("[data-shard=\"7\"]").await;
+    page.click("[data-node=\"node-2\"] [data-order=down]").await;
     let paper = "getComputedStyle(document.body).backgroundColor";
     let mut papers = Vec::new();
     for scheme in ["light", "dark"] {

@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use borough_cluster::Node;
+use borough_management::Management;
+
 use crate::browser::Browser;
 use crate::city::{House, Stranger};
 use crate::page::Page;
@@ -103,6 +106,7 @@ async fn an_entity_is_found_by_its_id_with_the_reason_why_it_is_there() {
         page.evaluate("[...document.querySelectorAll('#found dd')].map((fact) => fact.textContent)").await;
     assert!(facts.contains(&told.why), "{facts:?}");
     assert!(facts.contains(&told.shard.to_string()), "{facts:?}");
+    assert!(facts.contains(&told.epoch.to_string()), "to the last digit: {facts:?}");
     let pointed: String = page.evaluate("document.querySelector('.tile[aria-current]').dataset.shard").await;
     assert_eq!(pointed, told.shard.to_string());
     page.picture("entity").await;
@@ -127,5 +131,22 @@ async fn a_shard_is_moved_by_hand() {
     ))
     .await;
     assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_node_with_a_token_is_asked_once_it_was_typed_in() {
+    let Some(browser) = Browser::start() else { return };
+    let node = Node::builder("city").node_id("node-1").listen("127.0.0.1:0").start().await.unwrap();
+    let token = "a-token-of-this-test";
+    let guarded = Management::builder(&node).listen("127.0.0.1:0").token(token).start().await.unwrap();
+    let page = browser.page().await;
+    page.open(&format!("http://{}/", guarded.address())).await;
+    page.until("document.querySelector('input[type=password]') !== null").await;
+    assert_eq!(page.evaluate::<u32>("document.querySelectorAll('.station').length").await, 0);
+    page.click("input[type=password]").await;
+    page.write(token).await;
+    page.press("Enter", 13).await;
+    page.until("document.querySelectorAll('.station').length === 1").await;
     browser.close().await;
 }
