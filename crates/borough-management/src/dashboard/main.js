@@ -47,7 +47,11 @@ function draw() {
   const places = shards?.kinds.flatMap((kind) => kind.places) ?? [];
   const owners = places.flatMap((place) => [place.owner, place.moving_to]).filter(Boolean);
   assign([...members.members.map((one) => one.node), ...owners]);
-  drawMembers(members, (node) => places.filter((place) => place.owner === node).length);
+  const kinds = shards?.kinds ?? [];
+  drawMembers(members, (node) => ({
+    shards: places.filter((place) => place.owner === node).length,
+    alone: kinds.filter((kind) => kind.hosts.length === 1 && kind.hosts[0] === node).map((kind) => kind.kind),
+  }));
   early?.forEach(note);
   early = null;
   if (!shards) return;

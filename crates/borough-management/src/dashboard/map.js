@@ -162,7 +162,7 @@ function head(block, name, number, doubted) {
   const isNode = !name.startsWith("\u0000");
   const title = isNode ? name : name === NOBODY ? "Without an owner" : name === UNUSED ? "Not needed yet" : name.slice(1);
   const isSquare = !isNode && name !== NOBODY && name !== UNUSED;
-  const note = isNode && doubted.has(name) ? `${number}, unreachable` : isNode && number === 0 ? "no shards" : String(number);
+  const note = isNode && doubted.has(name) ? "no answer" : isNode && number === 0 ? "no shards" : String(number);
   const key = `${title} ${note} ${markOf(name)}`;
   if (block.key === key) return;
   block.key = key;

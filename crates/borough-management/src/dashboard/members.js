@@ -10,8 +10,8 @@ const STATES = { up: "up", joining: "joining", "weakly-up": "up, not counted yet
 const host = byId("members");
 const stations = new Map();
 
-/** Draws who is there; `shardsOn` says how many shards a node owns. */
-export function drawMembers(answer, shardsOn) {
+/** Draws who is there; `loadOf` says how many shards a node owns, and of which types it is the only host. */
+export function drawMembers(answer, loadOf) {
   say(byId("cluster"), answer.cluster);
   document.title = `${answer.cluster} · Borough`;
   const coordinator = answer.coordinator ? `${answer.coordinator} coordinates` : "nobody coordinates now";
@@ -28,7 +28,7 @@ export function drawMembers(answer, shardsOn) {
     if (!stations.has(member.uid)) stations.set(member.uid, raised(member));
     const station = stations.get(member.uid);
     if (host.children[at] !== station.root) host.insertBefore(station.root, host.children[at] ?? null);
-    station.draw(member, answer, shardsOn(member.node));
+    station.draw(member, answer, loadOf(member.node));
   });
 }
 
@@ -58,18 +58,18 @@ function raised({ node }) {
   const root = element("li", { class: "station", "data-node": node }, sign, body);
   let key = "";
 
-  const draw = (member, answer, shards) => {
-    const next = JSON.stringify([{ ...member, phi_milli: null }, answer.seen_by, shards, bullet(node).className]);
+  const draw = (member, answer, load) => {
+    const next = JSON.stringify([{ ...member, phi_milli: null }, answer.seen_by, answer.tolerates, load, bullet(node).className]);
     if (next !== key) {
       key = next;
       sign.replaceChildren(bullet(node, member.is_voter ? "voter" : ""));
       say(name, node);
       tags.replaceChildren(...tagsOf(member, answer));
-      const more = [counted(shards, "shard"), member.address, ...member.roles, member.zone && `zone ${member.zone}`, member.app_version && `v${member.app_version}`];
+      const more = [counted(load.shards, "shard"), member.address, ...member.roles, member.zone && `zone ${member.zone}`, member.app_version && `v${member.app_version}`];
       say(facts, more.filter(Boolean).join(" · "));
       root.classList.toggle("unreachable", !member.is_reachable);
       root.classList.toggle("going", !["up", "weakly-up", "joining"].includes(member.state));
-      orders.update({ shards, isGoing: ["leaving", "exiting", "removed"].includes(member.state), tolerates: answer.tolerates });
+      orders.update({ ...load, isGoing: ["leaving", "exiting", "removed"].includes(member.state), tolerates: answer.tolerates });
     }
     const known = member.phi_milli !== null && member.phi_milli !== undefined;
     phi.hidden = !known;

@@ -27,7 +27,8 @@ export function hideLost() {
 /** Says how the node stands to its cluster, if it does not work. */
 export function showStanding({ standing, advice, seen_by: node }) {
   if (standing === "member" && !advice) return put("standing", null);
-  const text = `${node} is ${standing}.${advice ? ` ${advice}` : ""}`;
+  const how = standing === "member" ? `${node} says:` : `${node} is ${standing}.`;
+  const text = `${how} ${advice ?? ""}`.trim();
   if (notices.get("standing")?.textContent === text) return;
   put("standing", element("div", { class: "notice", role: "status" }, element("p", { text })));
 }

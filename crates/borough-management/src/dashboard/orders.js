@@ -6,12 +6,12 @@ import { order } from "./feed.js";
 const ORDERS = {
   drain: {
     label: "Drain",
-    meaning: (node, { shards }) =>
-      `Drain ${node}? Its ${counted(shards, "shard")} move to the other hosts, and nothing is lost. It stays a member and passes messages on.`,
+    meaning: (node, facts) =>
+      `Drain ${node}? Its ${counted(facts.shards, "shard")} move to the other hosts. ${cost(facts)} It stays a member and passes messages on.`,
   },
   leave: {
     label: "Leave",
-    meaning: (node) => `Tell ${node} to leave? It gives its shards away, and nothing is lost; then it is no member any more.`,
+    meaning: (node, facts) => `Tell ${node} to leave? Its ${counted(facts.shards, "shard")} move to the other hosts. ${cost(facts)} Then it is no member any more.`,
   },
   down: {
     label: "Down",
@@ -21,9 +21,14 @@ const ORDERS = {
   },
 };
 
+/** What of a planned move is lost: nothing, unless there is nowhere to move to. */
+function cost({ alone }) {
+  return alone.length ? `No other node hosts ${alone.join(", ")}: what lives there of that ends.` : "Nothing is lost.";
+}
+
 /** The orders for one node, with the place where they are confirmed and answered. */
 export function confirmable(node) {
-  let facts = { shards: 0, isGoing: false, tolerates: 0 };
+  let facts = { shards: 0, alone: [], isGoing: false, tolerates: 0 };
   const answer = element("p", { class: "answer", role: "status" });
   const place = element("div", { class: "confirm", role: "group", hidden: true });
   const buttons = Object.entries(ORDERS).map(([name, { label }]) => {

@@ -72,10 +72,10 @@ pub(crate) struct Stranger {
 }
 
 impl Stranger {
-    /// Starts this program again as a node of that name, and waits until it hosts.
-    pub(crate) async fn start(name: &str, seed: &str) -> Self {
+    /// Runs the test of that name again, which then lives as a node, and waits until it is one of three.
+    pub(crate) async fn start(test: &str, name: &str, seed: &str) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "city::a_node_of_its_own", "--ignored", "--nocapture", "--test-threads=1"])
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
             .env(CHILD, format!("{name} {seed}"))
             // It ends when this does: however the test ends, nothing is left running.
             .stdin(Stdio::piped())
@@ -103,10 +103,9 @@ impl Stranger {
     }
 }
 
-#[tokio::test]
-#[ignore = "a helper: the other tests start it as a process of its own"]
-async fn a_node_of_its_own() {
-    let Ok(orders) = std::env::var(CHILD) else { return };
+/// Lives as a node if this program was started as one; then the test that asks has nothing else to do.
+pub(crate) async fn lived_as_a_node() -> bool {
+    let Ok(orders) = std::env::var(CHILD) else { return false };
     let (name, seed) = orders.split_once(' ').unwrap();
     let house = House::start(name, &[seed.to_owned()]).await;
     house.wait_for(3).await;
@@ -114,4 +113,5 @@ async fn a_node_of_its_own() {
     std::io::stdout().flush().unwrap();
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     while input.next_line().await.unwrap().is_some() {}
+    true
 }

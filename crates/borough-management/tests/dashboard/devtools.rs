@@ -1,4 +1,4 @@
-//! The DevTools protocol, as much of it as these tests need: calls that are answered, and events that are kept.
+//! The `DevTools` protocol, as much of it as these tests need: calls that are answered, and events that are kept.
 //!
 //! It is spoken over a pipe: no port, no WebSocket, and a browser whose pipe ends is over too, however the test ends.
 

@@ -1,8 +1,6 @@
-//! A server that tells made-up answers, with the page's files as they lie in the source: also for work on the page itself.
-//!
-//! `BOROUGH_STAND_IN=127.0.0.1:9000 cargo test -p borough-management --test dashboard -- --ignored --exact stand_in::serve_for_people` serves it for a
-//! person's own browser; a file that was changed is there with the next reload.
+//! A server that tells made-up answers, with the page's files as they lie in the source.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use borough_management::view::{EventKind, Location, Stats};
+use borough_management::view::{Location, Stats};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -34,11 +32,7 @@ pub(crate) struct StandIn {
 
 impl StandIn {
     pub(crate) async fn start(scene: Scene) -> Self {
-        Self::listen("127.0.0.1:0", scene).await
-    }
-
-    async fn listen(address: &str, scene: Scene) -> Self {
-        let listener = TcpListener::bind(address).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address: SocketAddr = listener.local_addr().unwrap();
         let stage = Arc::new(Mutex::new(scene));
         let router = router(stage.clone());
@@ -95,12 +89,11 @@ async fn explain(scene: State<Stage>, Path((kind, id)): Path<(String, String)>) 
 /// All events that were not told yet.
 async fn events(scene: State<Stage>, headers: HeaderMap) -> Response {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()).unwrap_or(0);
-    let told: String = now(&scene)
-        .events
-        .iter()
-        .filter(|event| event.number > last)
-        .map(|event| format!("id: {}\ndata: {}\n\n", event.number, serde_json::to_string(event).unwrap()))
-        .collect();
+    let mut told = String::new();
+    for event in now(&scene).events.iter().filter(|event| event.number > last) {
+        let data = serde_json::to_string(event).unwrap();
+        write!(told, "id: {}\ndata: {data}\n\n", event.number).unwrap();
+    }
     ([(header::CONTENT_TYPE, "text/event-stream")], told).into_response()
 }
 
@@ -122,17 +115,4 @@ async fn file(Path(name): Path<String>) -> Response {
         }
         Err(_) => StatusCode::NOT_FOUND.into_response(),
     }
-}
-
-#[tokio::test]
-#[ignore = "serves until it is ended"]
-async fn serve_for_people() {
-    let address = std::env::var("BOROUGH_STAND_IN").unwrap_or_else(|_| "127.0.0.1:9000".to_owned());
-    let mut scene = Scene::calm(&["node-1", "node-2", "node-3"]);
-    scene.place(7).moving_to = Some("node-1".to_owned());
-    scene.place(8).owner = None;
-    scene.tell(EventKind::Moving, "node-1", Some(7), "shard 7 of sensors is to move from node-2 to node-1");
-    let standing = StandIn::listen(&address, scene).await;
-    println!("look at {}", standing.url);
-    std::future::pending::<()>().await;
 }
