@@ -73,69 +73,96 @@ export function follow(heard) {
     }, HURRY);
   };
   listen(heard, soon, standing);
+  document.addEventListener("visibilitychange", soon);
   return soon;
 }
 
 function repeat(name, heard, standing) {
+  let isDue = false;
   let wake = () => {};
+  const hurry = () => {
+    isDue = true;
+    wake();
+  };
   const pause = () => new Promise((resolve) => {
-    const timer = setTimeout(resolve, PAUSE);
-    wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
+    wake = resolve;
+    setTimeout(resolve, isDue ? 0 : PAUSE);
   });
   (async () => {
     for (;;) {
+      const began = performance.now();
+      isDue = false;
       // A page that nobody looks at asks nothing, and a node that is lost is asked one thing only.
       if (!document.hidden && (name === "members" || !standing.isLost)) await once(name, heard, standing);
+      // What takes long, as a map of very many shards, is asked for at most half of the time, however much happens.
+      await after(performance.now() - began);
       await pause();
     }
   })();
-  return () => wake();
+  return hurry;
 }
+
+const after = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
 
 async function once(name, heard, standing) {
   const asked = performance.now();
+  let answer;
   try {
-    const answer = await read(`/api/${name}`);
-    if (name === "members") {
-      standing.strikes = 0;
-      if (standing.isLost) heard.back();
-      standing.isLost = false;
-    }
-    heard[name](answer, performance.now() - asked);
+    answer = await read(`/api/${name}`);
   } catch (error) {
     if (error instanceof Refusal && error.status === 401) return heard.locked();
-    if (name !== "members") return;
-    standing.strikes += 1;
-    if (standing.strikes < STRIKES || standing.isLost) return;
-    standing.isLost = true;
-    heard.lost();
+    if (name === "members") missed(heard, standing);
+    return;
+  }
+  if (name === "members") {
+    standing.strikes = 0;
+    if (standing.isLost) heard.back();
+    standing.isLost = false;
+  }
+  shown(() => heard[name](answer, performance.now() - asked));
+}
+
+function missed(heard, standing) {
+  standing.strikes += 1;
+  if (standing.strikes < STRIKES || standing.isLost) return;
+  standing.isLost = true;
+  heard.lost();
+}
+
+/** A mistake of the page is said as such: it is not the node's, and the next answer is drawn all the same. */
+function shown(draw) {
+  try {
+    draw();
+  } catch (error) {
+    console.error(error);
   }
 }
 
-// Read by fetch and not by EventSource, which can carry no token.
+// Read by fetch and not by EventSource, which can carry no token. A page that nobody looks at does not listen: browsers allow few connections
+// to one node, and several pages would take them all. Afterwards it goes on where it was.
 async function listen(heard, soon, standing) {
   let last = null;
   for (;;) {
+    const away = new AbortController();
+    const leave = () => document.hidden && away.abort();
+    document.addEventListener("visibilitychange", leave);
     try {
       const more = last === null ? {} : { "last-event-id": String(last) };
       // At first also what the node still has from before the page was opened.
-      const response = await fetch("/api/events?after=0", { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store" });
-      if (response.ok) {
-        for await (const event of events(response.body)) {
-          last = event.number;
-          heard.event(event);
-          soon();
-        }
+      const asked = { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store", signal: away.signal };
+      const response = await fetch("/api/events?after=0", asked);
+      for await (const event of response.ok ? events(response.body) : []) {
+        last = event.number;
+        shown(() => heard.event(event));
+        soon();
       }
     } catch {
       // The loop of the members says that the node is lost; here it is only tried again.
     }
+    document.removeEventListener("visibilitychange", leave);
     do {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    } while (standing.isLost);
+      await after(PAUSE);
+    } while (standing.isLost || document.hidden);
   }
 }
 

@@ -102,8 +102,9 @@ impl<'a> Page<'a> {
         self.call("Input.insertText", json!({ "text": text })).await;
     }
 
-    /// Keeps a picture of the whole page.
+    /// Keeps a picture of the whole page, once nothing moves on it.
     pub(crate) async fn picture(&self, name: &str) {
+        self.until("document.getAnimations().length === 0").await;
         let size = self.call("Page.getLayoutMetrics", json!({})).await["cssContentSize"].take();
         let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
         let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
