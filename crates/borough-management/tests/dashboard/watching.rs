@@ -83,9 +83,7 @@ async fn the_drain_button_drains_once_it_is_confirmed() {
     page.until("document.querySelector('.confirm:not([hidden])') === null").await;
     assert!(page.evaluate::<u32>(&shards_on("node-2")).await >= 100, "nothing was ordered yet");
 
-    page.click("[data-node=\"node-2\"] [data-order=drain]").await;
-    page.until("document.querySelector('[data-confirm=drain]') !== null").await;
-    page.click("[data-confirm=drain]").await;
+    ordered(&page, "node-2", "drain").await;
     page.until(&format!("{} === 256 && {ALL_OWNED}", shards_on("node-1"))).await;
     page.picture("drained").await;
     // What the order would cost is said before it is given: there is nowhere left to go.
@@ -95,6 +93,42 @@ async fn the_drain_button_drains_once_it_is_confirmed() {
     assert!(
         page.evaluate::<bool>("document.querySelector('[data-node=\"node-2\"] .tag.fine') !== null").await
     );
+    assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    browser.close().await;
+}
+
+/// Presses a button of a member, and the one that confirms it.
+async fn ordered(page: &Page<'_>, node: &str, order: &str) {
+    page.click(&format!("[data-node=\"{node}\"] [data-order={order}]")).await;
+    page.until(&format!("document.querySelector('[data-confirm={order}]') !== null")).await;
+    page.click(&format!("[data-confirm={order}]")).await;
+}
+
+#[tokio::test]
+async fn the_leave_button_has_a_node_leave() {
+    let Some(browser) = Browser::start() else { return };
+    let first = House::start("node-1", &[]).await;
+    let second = House::start("node-2", &[first.node.address().to_string()]).await;
+    second.wait_for(2).await;
+    let page = opened(&browser, &first).await;
+    ordered(&page, "node-2", "leave").await;
+    page.until("document.querySelector('[data-node=\"node-2\"]') === null").await;
+    page.until(&format!("{} === 256 && {ALL_OWNED}", shards_on("node-1"))).await;
+    assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_down_button_has_a_node_removed() {
+    let Some(browser) = Browser::start() else { return };
+    let first = House::start("node-1", &[]).await;
+    let second = House::start("node-2", &[first.node.address().to_string()]).await;
+    second.wait_for(2).await;
+    let page = opened(&browser, &first).await;
+    ordered(&page, "node-2", "down").await;
+    // It lives, and may be back as another member before anybody looks: the log remembers.
+    let lines = "[...document.querySelectorAll('#log .log-text')].map((line) => line.textContent)";
+    page.until(&format!("{lines}.includes('node-2 was removed')")).await;
     assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
     browser.close().await;
 }
