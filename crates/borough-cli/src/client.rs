@@ -1,0 +1,167 @@
+//! One node's management, over HTTP.
+//!
+//! Every error here is for a person: what was tried, what came of it, what to do.
+
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use borough_management::view;
+use serde::de::DeserializeOwned;
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use crate::arguments::Target;
+
+/// How long a node may take to answer. It asks all others for some answers, and gives those 3 s.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// No answer is longer: shards of 65 536 are some megabytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Asks one node.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    agent: Agent,
+    address: String,
+    token: Option<String>,
+}
+
+impl Client {
+    pub(crate) fn new(target: &Target) -> Self {
+        let settings = Agent::config_builder().http_status_as_error(false).timeout_connect(Some(PATIENCE));
+        let agent = settings.build().new_agent();
+        let address = target.address.trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Self { agent, address, token: target.token.clone() }
+    }
+
+    /// Where it asks.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn members(&self) -> Result<view::Members> {
+        self.read("/api/members")
+    }
+
+    pub(crate) fn shards(&self) -> Result<view::Shards> {
+        self.read("/api/shards")
+    }
+
+    pub(crate) fn entities(&self) -> Result<view::Entities> {
+        self.read("/api/entities")
+    }
+
+    pub(crate) fn explain(&self, kind: &str, id: &str) -> Result<view::Location> {
+        self.read(&format!("/api/explain/{}/{}", escaped(kind), escaped(id)))
+    }
+
+    /// What the node said to an order.
+    pub(crate) fn order(&self, path: &str) -> Result<view::Accepted> {
+        self.post(path, "{}")
+    }
+
+    pub(crate) fn move_shard(&self, order: &view::MoveOrder) -> Result<view::Accepted> {
+        self.post("/api/move", &serde_json::to_string(order)?)
+    }
+
+    /// Each event from now on, until `heard` says that it is enough or the node ends.
+    pub(crate) fn events(&self, mut heard: impl FnMut(view::ClusterEvent) -> Result<bool>) -> Result<()> {
+        let request = self.authorised(self.agent.get(self.url("/api/events")));
+        let mut answer = self.accepted(request.call())?;
+        for line in BufReader::new(answer.body_mut().as_reader()).lines() {
+            let line = line.with_context(|| format!("{} ended the stream of events", self.address))?;
+            let Some(event) = line.strip_prefix("data:") else { continue };
+            if !heard(self.decoded(event.trim())?)? {
+                return Ok(());
+            }
+        }
+        bail!("{} ended the stream of events: its node is gone; try another", self.address)
+    }
+
+    fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        let request = self.authorised(self.agent.get(self.url(path)));
+        let answer = self.accepted(request.config().timeout_global(Some(PATIENCE)).build().call())?;
+        self.decoded(&self.text(answer)?)
+    }
+
+    fn post<T: DeserializeOwned>(&self, path: &str, body: &str) -> Result<T> {
+        let request =
+            self.agent.post(self.url(path)).content_type("application/json").header("x-borough", "1");
+        let request = self.authorised(request).config().timeout_global(Some(PATIENCE)).build();
+        let answer = self.accepted(request.send(body))?;
+        self.decoded(&self.text(answer)?)
+    }
+
+    fn authorised<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The answer, if it is one; otherwise what the node says is wrong.
+    fn accepted(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>> {
+        let answer = answer.map_err(|error| self.unreached(&error))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let text = self.text(answer)?;
+        match serde_json::from_str::<view::Problem>(&text) {
+            Ok(problem) => bail!("{}; {}", problem.what, problem.advice),
+            Err(_) => bail!(
+                "{} answered with {status}, and not as a node's management would: is another program there?",
+                self.address
+            ),
+        }
+    }
+
+    fn text(&self, mut answer: Response<Body>) -> Result<String> {
+        let body = answer.body_mut().with_config().limit(LARGEST);
+        body.read_to_string().with_context(|| format!("the answer of {} broke off", self.address))
+    }
+
+    fn decoded<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
+        serde_json::from_str(text).with_context(|| {
+            format!(
+                "{} answered, but not as a node's management would: is another program there?",
+                self.address
+            )
+        })
+    }
+
+    fn unreached(&self, error: &ureq::Error) -> anyhow::Error {
+        anyhow!(
+            "no node answers at http://{}: {error}; name the management of a node that runs with --address HOST:PORT \
+             or BOROUGH_MANAGEMENT (`borough demo` prints the one of its cluster)",
+            self.address
+        )
+    }
+}
+
+/// A part of a path, so that a slash in it is no slash of the path.
+fn escaped(part: &str) -> String {
+    let mut text = String::new();
+    for byte in part.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn an_id_is_one_part_of_the_path_whatever_is_in_it() {
+        assert_eq!(escaped("a/b c%ü"), "a%2Fb%20c%25%C3%BC");
+    }
+}

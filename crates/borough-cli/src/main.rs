@@ -1,0 +1,31 @@
+//! The `borough` program: a demo cluster in one command, and windows into any cluster.
+//!
+//! ```text
+//! arguments  what can be asked for, as clap reads it
+//! client     one node's management over HTTP, and what an error there means to a person
+//! commands/  one file a subject: asks the client, shows a table or JSON
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks on them")]
+
+mod arguments;
+mod client;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+
+fn main() -> ExitCode {
+    // Clap ends the process with 2 where the words make no sense.
+    let arguments = Arguments::parse();
+    match commands::run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("borough: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
