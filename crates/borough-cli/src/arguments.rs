@@ -1,5 +1,7 @@
 //! What can be asked of the program.
 
+use std::time::Duration;
+
 use clap::{Args, Parser, Subcommand};
 
 /// A demo cluster in one command, and windows into any Borough cluster.
@@ -29,6 +31,11 @@ pub(crate) struct Target {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// A real cluster on this machine, under load, to look at and to harm
+    Demo(DemoOptions),
+    /// One node of the demo
+    #[command(hide = true)]
+    Node(NodeOptions),
     /// Who is there, and how many losses the cluster survives now
     Members,
     /// Who hosts what
@@ -77,4 +84,63 @@ pub(crate) enum Command {
         /// Its node id
         node: String,
     },
+}
+
+/// How large a demo, and for how long.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoOptions {
+    /// How many node processes to start
+    #[arg(long, default_value_t = 3, value_parser = nodes)]
+    pub(crate) nodes: usize,
+    /// How many sensors report
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) entities: usize,
+    /// How many readings a second all of them send
+    #[arg(long, default_value_t = 20_000)]
+    pub(crate) rate: u64,
+    /// How long it goes on; as `30s` or `5m`
+    #[arg(long, default_value = "30s", value_parser = duration)]
+    pub(crate) duration: Duration,
+    /// For scripts: a node leaves, one is added, one is killed; ends with an account of every message
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Kills none on the way: then sent must equal handled
+    #[arg(long)]
+    pub(crate) no_kill: bool,
+    /// Where the dashboard listens
+    #[arg(long, default_value = "127.0.0.1:25580")]
+    pub(crate) dashboard: String,
+}
+
+/// One node of the demo.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NodeOptions {
+    /// What it is called
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Where to look for the cluster
+    #[arg(long)]
+    pub(crate) seed: String,
+}
+
+/// More than a machine can bear help nobody.
+fn nodes(text: &str) -> Result<usize, String> {
+    let nodes = text.parse().map_err(|_| "give a number".to_owned())?;
+    if (1..=16).contains(&nodes) { Ok(nodes) } else { Err("1 to 16 processes can be started".to_owned()) }
+}
+
+/// `250ms`, `30s`, `5m`, `1h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| "give a number and a unit, as 30s or 5m".to_owned())?;
+    let millis = match unit.trim() {
+        "ms" => 1,
+        "s" | "" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        other => return Err(format!("{other:?} is no unit of time: ms, s, m or h are")),
+    };
+    let millis = number.checked_mul(millis).ok_or("that is too long")?;
+    Ok(Duration::from_millis(millis))
 }

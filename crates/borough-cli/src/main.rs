@@ -10,6 +10,7 @@
 mod arguments;
 mod client;
 mod commands;
+mod demo;
 mod output;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use anyhow::Result;
 
 use crate::arguments::{Arguments, Command};
 use crate::client::Client;
+use crate::demo;
 
 /// Does what was asked for.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
@@ -17,6 +18,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let client = Client::new(&target);
     let json = target.json;
     match command {
+        Command::Demo(options) => demo::run(options, json),
+        Command::Node(options) => demo::run_node(options),
         Command::Members => members::show(&client, json),
         Command::Shards { kind } => shards::show(&client, kind.as_deref(), json),
         Command::Entities => entities::show(&client, json),

@@ -1,0 +1,166 @@
+//! The demo's own place in the cluster: a node that hosts nothing, sends readings to all sensors, and knows what became of them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use borough::prelude::*;
+use borough_management::Management;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use super::ledger::{Account, Ledger};
+use super::node::CLUSTER;
+use super::sensor::{Memory, Reading, SENSORS, SHARDS, name};
+
+/// How many tasks send. Each has sensors of its own, so that each sensor's readings have one sender, and an order.
+const SENDERS: usize = 4;
+/// How often each of them sends what is due.
+const BEAT: Duration = Duration::from_millis(10);
+/// How many sensors are asked at once in the end.
+const ASKED_AT_ONCE: usize = 256;
+/// How long a sensor may take to answer in the end, fail-overs included.
+const LAST_ANSWER: Duration = Duration::from_secs(30);
+
+/// The demo's node, and what it sends.
+pub(super) struct City {
+    pub(super) node: Node,
+    pub(super) management: Management,
+    pub(super) sensors: Region<Reading>,
+    pub(super) ledger: Arc<Ledger>,
+    /// How many readings a second; 0 for none.
+    pub(super) rate: Arc<AtomicU64>,
+    ends: Arc<AtomicBool>,
+    senders: Vec<JoinHandle<()>>,
+    /// Shards that lived in a process that was killed.
+    harmed: BTreeSet<u32>,
+}
+
+impl City {
+    /// Founds a cluster of its own, which the others join.
+    pub(super) async fn found(sensors: usize, dashboard: &str) -> Result<Self> {
+        let node = Node::builder(CLUSTER).node_id("city-hall").listen("127.0.0.1:0").start().await?;
+        let management = Management::builder(&node).listen(dashboard).start().await?;
+        let region = node.shard_proxy::<Reading>(SENSORS).shards(SHARDS).start().await?;
+        Ok(Self {
+            node,
+            management,
+            sensors: region,
+            ledger: Arc::new(Ledger::new(sensors)),
+            rate: Arc::new(AtomicU64::new(0)),
+            ends: Arc::new(AtomicBool::new(false)),
+            senders: Vec::new(),
+            harmed: BTreeSet::new(),
+        })
+    }
+
+    /// Makes every sensor send its first reading, and goes on at that rate.
+    pub(super) fn begin(&mut self, rate: u64) {
+        self.rate.store(rate, Ordering::Relaxed);
+        for place in 0..SENDERS {
+            let (sensors, ledger) = (self.sensors.clone(), Arc::clone(&self.ledger));
+            let (rate, ends) = (Arc::clone(&self.rate), Arc::clone(&self.ends));
+            self.senders.push(tokio::spawn(report(place, sensors, ledger, rate, ends)));
+        }
+    }
+
+    /// A process is about to be killed, or was: what lives there goes with it.
+    pub(super) fn note_harm(&mut self, name: &str) {
+        for map in self.node.shard_maps() {
+            let lost = |owner: &Option<(borough::NodeId, _)>| {
+                owner.as_ref().is_some_and(|(owner, _)| owner.as_str() == name)
+            };
+            let harmed = map.places.iter().filter(|place| lost(&place.owner) || lost(&place.moving_to));
+            self.harmed.extend(harmed.map(|place| place.shard));
+        }
+    }
+
+    /// Ends the sending; gives what became of all messages.
+    pub(super) async fn settle(&mut self) -> Result<Account> {
+        self.ends.store(true, Ordering::Relaxed);
+        for sender in self.senders.drain(..) {
+            sender.await.context("a sender failed")?;
+        }
+        let memories = self.look_at_all().await?;
+        let shard_of = |sensor| self.sensors.shard_of(name(sensor)).unwrap_or(u32::MAX);
+        Ok(self.ledger.settle(&memories, &self.harmed, shard_of))
+    }
+
+    /// Asks every sensor what it remembers. Whoever is asked while its shard begins anew is asked again: looking does no harm.
+    async fn look_at_all(&self) -> Result<Vec<Memory>> {
+        let count = self.ledger.sensors();
+        let mut memories = vec![Memory::default(); count];
+        let mut asked = JoinSet::new();
+        for sensor in 0..count {
+            if asked.len() >= ASKED_AT_ONCE {
+                keep(&mut memories, asked.join_next().await)?;
+            }
+            let region = self.sensors.clone();
+            asked.spawn(async move {
+                let until = Instant::now() + LAST_ANSWER;
+                loop {
+                    match region.ask(name(sensor), Reading::Look).await {
+                        Ok(memory) => return Ok((sensor, memory)),
+                        Err(error) if Instant::now() > until => {
+                            return Err(anyhow::anyhow!("{} does not answer: {error}", name(sensor)));
+                        }
+                        Err(_) => sleep(BEAT).await,
+                    }
+                }
+            });
+        }
+        while let Some(answer) = asked.join_next().await {
+            keep(&mut memories, Some(answer))?;
+        }
+        Ok(memories)
+    }
+}
+
+type Answered = Result<Result<(usize, Memory)>, tokio::task::JoinError>;
+
+fn keep(memories: &mut [Memory], answered: Option<Answered>) -> Result<()> {
+    if let Some(answered) = answered {
+        let (sensor, memory) = answered.context("a question failed")??;
+        memories[sensor] = memory;
+    }
+    Ok(())
+}
+
+/// Sends readings to each sensor of its own in turn, first once to all as fast as they are taken, then at the rate.
+async fn report(
+    place: usize,
+    sensors: Region<Reading>,
+    ledger: Arc<Ledger>,
+    rate: Arc<AtomicU64>,
+    ends: Arc<AtomicBool>,
+) {
+    let own: Vec<usize> = (0..ledger.sensors()).skip(place).step_by(SENDERS).collect();
+    let mut next = own.iter().copied().cycle();
+    let mut beat = interval(BEAT);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut due = own.len() as u64 * BEATS_A_SECOND * SENDERS as u64;
+    while !ends.load(Ordering::Relaxed) && !own.is_empty() {
+        // What is due is counted in parts of a message, so that small rates come out right.
+        while due >= BEATS_A_SECOND * SENDERS as u64 && !ends.load(Ordering::Relaxed) {
+            due -= BEATS_A_SECOND * SENDERS as u64;
+            let Some(sensor) = next.next() else { return };
+            let number = ledger.send(sensor);
+            let celsius = temperature(sensor, number);
+            if sensors.tell(name(sensor), Reading::Taken { number, celsius }).await.is_err() {
+                ledger.refuse(sensor);
+            }
+        }
+        beat.tick().await;
+        due += rate.load(Ordering::Relaxed);
+    }
+}
+
+const BEATS_A_SECOND: u64 = 100;
+
+/// Any will do.
+fn temperature(sensor: usize, number: u64) -> f32 {
+    let step = u16::try_from((sensor as u64 * 31 + number * 7) % 300).unwrap_or_default();
+    f32::from(step) / 10.0
+}
