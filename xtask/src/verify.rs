@@ -35,6 +35,11 @@ const STEPS: [Step; 8] = [
         arguments: "test -p borough-cluster --features json,message-pack --test nodes talking",
         environment: None,
     },
+    Step {
+        name: "metrics",
+        arguments: "test -p borough-cluster --features metrics --lib --test sharding metric",
+        environment: None,
+    },
     Step { name: "fuzz", arguments: "check --manifest-path fuzz/Cargo.toml", environment: None },
     // What was tested is what is packed; building it once more from the package would find little and take long.
     Step {

@@ -45,6 +45,7 @@ pub use self::sharding::{
     EntityRef, EntityStartError, Envelope, ExplainError, Explanation, Extractor, Fence, Fenced, KindStats,
     Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder, Region, RegionError, ShardBuilder,
     ShardError, ShardEvent, ShardMap, ShardNews, ShardPlace, ShardStats,
+    ShardDeadLetters, ShardMoves, ShardRefusals,
 };
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

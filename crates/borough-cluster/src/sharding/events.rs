@@ -8,6 +8,7 @@ use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::region::{Dropped, Event};
 use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::table::Table;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// Something happened to a shard of a type that was started on this node. Versions of the table may be skipped; what happened in them is not told.
@@ -88,18 +89,44 @@ pub enum ShardNews {
     },
 }
 
+/// Moves of one type's shards to and from one node, as it saw them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ShardMoves {
+    /// How many came.
+    pub came: u64,
+    /// How many went.
+    pub went: u64,
+    /// How many, to or from there, did not take place.
+    pub called_off: u64,
+    /// How long the last one took that came or went.
+    pub last: Option<Duration>,
+    /// How long the longest took.
+    pub longest: Option<Duration>,
+}
+
+/// A move that is under way.
+struct Move {
+    from: Uid,
+    to: Uid,
+    began: Instant,
+}
+
 /// Makes of a machine's events what users see.
 #[derive(Default)]
 pub(super) struct Chronicle {
     /// Since when each shard has been at its owner, as this node saw it.
     since: BTreeMap<ShardId, (Epoch, Instant)>,
-    moving: BTreeMap<ShardId, Instant>,
+    moving: BTreeMap<ShardId, Move>,
+    /// By type.
+    moves: BTreeMap<Arc<str>, ShardMoves>,
     suspended: Option<Instant>,
 }
 
 impl Chronicle {
-    pub(super) fn tell(&mut self, event: Event, table: &Table) -> Option<ShardEvent> {
+    pub(super) fn tell(&mut self, event: Event, table: &Table, me: Uid) -> Option<ShardEvent> {
         let now = Instant::now();
+        let kind = table.kind(shard_of(&event).kind)?.kind().name.clone();
         let (shard, what) = match event {
             Event::Allocated { shard, owner, epoch } => {
                 self.since.insert(shard, (epoch, now));
@@ -107,23 +134,47 @@ impl Chronicle {
                 (shard, ShardNews::Allocated { owner, epoch })
             }
             Event::Moving { shard, from, to, .. } => {
-                self.moving.insert(shard, now);
+                self.moving.insert(shard, Move { from, to, began: now });
                 (shard, ShardNews::Moving { from, to })
             }
             Event::Moved { shard, owner, epoch } => {
                 self.since.insert(shard, (epoch, now));
-                let took = self.moving.remove(&shard).map(|began| now - began);
+                let was = self.moving.remove(&shard);
+                let took = was.as_ref().map(|was| now - was.began);
+                self.count(&kind, owner == me, was.is_some_and(|was| was.from == me), took);
                 (shard, ShardNews::Moved { owner, epoch, took })
             }
             Event::CalledOff { shard, .. } => {
-                let after = self.moving.remove(&shard).map(|began| now - began);
+                let was = self.moving.remove(&shard);
+                let after = was.as_ref().map(|was| now - was.began);
+                if was.is_some_and(|was| was.from == me || was.to == me) {
+                    self.moves.entry(kind.clone()).or_default().called_off += 1;
+                }
                 (shard, ShardNews::CalledOff { after })
             }
             Event::Hosted { shard, moved, .. } => (shard, ShardNews::Hosted { moved }),
             Event::Dropped { shard, why, .. } => (shard, ShardNews::Dropped { why }),
         };
-        let kind = table.kind(shard.kind)?.kind().name.clone();
         Some(ShardEvent { kind, shard: shard.number, what })
+    }
+
+    fn count(&mut self, kind: &Arc<str>, came: bool, went: bool, took: Option<Duration>) {
+        if !came && !went {
+            return;
+        }
+        let moves = self.moves.entry(kind.clone()).or_default();
+        moves.came += u64::from(came);
+        moves.went += u64::from(went);
+        if let Some(took) = took {
+            moves.last = Some(took);
+            moves.longest = moves.longest.max(Some(took));
+            super::metrics::moved(kind, came, took);
+        }
+    }
+
+    /// What has moved of that type, to and from this node.
+    pub(super) fn moves(&self, kind: &str) -> ShardMoves {
+        self.moves.get(kind).copied().unwrap_or_default()
     }
 
     /// The lease is over, or there is one again.
@@ -145,5 +196,16 @@ impl Chronicle {
     /// For how long that shard has been owned at that epoch, as far as this node saw it.
     pub(super) fn since(&self, shard: ShardId, epoch: Epoch) -> Option<Duration> {
         self.since.get(&shard).filter(|(at, _)| *at == epoch).map(|(_, since)| since.elapsed())
+    }
+}
+
+fn shard_of(event: &Event) -> ShardId {
+    match event {
+        Event::Allocated { shard, .. }
+        | Event::Moving { shard, .. }
+        | Event::Moved { shard, .. }
+        | Event::CalledOff { shard, .. }
+        | Event::Hosted { shard, .. }
+        | Event::Dropped { shard, .. } => *shard,
     }
 }

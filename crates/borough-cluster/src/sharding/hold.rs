@@ -7,11 +7,13 @@
 //! for all shards of a type together; beyond it the sender is refused.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use borough_actor::EntityId;
 use borough_actor::resident::Asked;
+use tokio::time::Instant;
 
 use super::routes::Used;
 
@@ -26,7 +28,9 @@ pub(super) struct Held<M> {
 pub(super) struct Budget {
     most: usize,
     held: AtomicUsize,
-    refused: AtomicUsize,
+    /// When the first of those that are held came, in milliseconds since this was made.
+    since: AtomicU64,
+    made: Instant,
     /// Nothing is held any more: the node is about to leave.
     is_shut: AtomicBool,
 }
@@ -36,7 +40,8 @@ impl Budget {
         Self {
             most,
             held: AtomicUsize::new(0),
-            refused: AtomicUsize::new(0),
+            since: AtomicU64::new(0),
+            made: Instant::now(),
             is_shut: AtomicBool::new(false),
         }
     }
@@ -50,15 +55,21 @@ impl Budget {
         self.held.load(Ordering::Relaxed)
     }
 
-    pub(super) fn refused(&self) -> usize {
-        self.refused.load(Ordering::Relaxed)
+    /// For how long something has been held without a pause.
+    pub(super) fn held_for(&self) -> Duration {
+        let since = Duration::from_millis(self.since.load(Ordering::Relaxed));
+        if self.held() == 0 { Duration::ZERO } else { self.made.elapsed().saturating_sub(since) }
     }
 
     fn take(&self) -> bool {
-        let taken = self.held.fetch_add(1, Ordering::Relaxed) < self.most;
+        let before = self.held.fetch_add(1, Ordering::Relaxed);
+        if before == 0 {
+            let since = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.since.store(since, Ordering::Relaxed);
+        }
+        let taken = before < self.most;
         if !taken {
             self.held.fetch_sub(1, Ordering::Relaxed);
-            self.refused.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }

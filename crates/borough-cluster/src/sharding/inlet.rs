@@ -10,6 +10,7 @@ use borough_wire::codec::CodecError;
 use borough_wire::frame::{Plain, Run};
 
 use super::Sharding;
+use super::counts::Why;
 use super::host::{Came as Parcel, LaneInlet};
 use super::kind::KindCore;
 use super::wire::{self, Came};
@@ -46,7 +47,7 @@ impl<M: Message> KindInlet<M> {
             Some(Came::Word(_)) | None => None,
         };
         if taken.is_none() {
-            self.core.refused(1);
+            self.core.counts.refuse(Why::Misdirected, 1);
             if let Some((ask, _)) = plain.ask {
                 self.carrier.lose(ask, Lost::Discarded);
             }

@@ -2,7 +2,7 @@
 
 use std::any::{Any, type_name};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::ArcSwap;
@@ -17,11 +17,12 @@ use borough_protocol::table::Table;
 use borough_protocol::version::Version;
 
 use super::Sharding;
+use super::counts::{Counts, Why};
 use super::desk::Errand;
 use super::error::ShardError;
 use super::forward::Forwards;
 use super::hold::{Budget, Held, Hold, Next, Pushed};
-use super::host::{Barrier, Lane, Order, Parcel, Woken};
+use super::host::{Barrier, Depth, Lane, Order, Parcel, Woken};
 use super::inlet::KindInlet;
 use super::peers::Peers;
 use super::queries::KindStats;
@@ -63,13 +64,6 @@ pub(super) struct View {
     pub(super) life: Option<Uid>,
     pub(super) id: Option<KindId>,
     pub(super) table: Option<Arc<Table>>,
-}
-
-/// What happened to messages of the type here.
-#[derive(Default)]
-pub(super) struct Counts {
-    pub(super) forwarded: AtomicUsize,
-    pub(super) refused: AtomicUsize,
 }
 
 /// What a type is started with.
@@ -244,7 +238,10 @@ impl<M: Message> KindCore<M> {
                 }
                 Ok(Tell::accepted())
             }
-            Pushed::Full(letter) => Ok(Tell::refused(TellError::Full(letter.message))),
+            Pushed::Full(letter) => {
+                self.counts.refuse(Why::Full, 1);
+                Ok(Tell::refused(TellError::Full(letter.message)))
+            }
             Pushed::Shut(letter) => Ok(Tell::refused(TellError::Stopped(letter.message))),
             Pushed::Open(letter) => Err(letter),
         }
@@ -331,10 +328,10 @@ impl<M: Message> KindCore<M> {
                 used.mark();
                 self.send_there(carrier, shard, *tag, letter)
             }
-            Way::Held(_) => return self.refuse(letter.message, 1),
+            Way::Held(_) => return self.refuse(letter.message, Why::Ended),
         };
         if let Err(refused) = tell.await {
-            self.refuse(refused.into_message(), 1);
+            self.refuse(refused.into_message(), Why::Ended);
         }
     }
 
@@ -359,7 +356,7 @@ impl<M: Message> KindCore<M> {
     fn refuse_held(&self) {
         for hold in &self.holds {
             for letter in hold.take_all(&self.budget) {
-                self.refuse(letter.message, 1);
+                self.refuse(letter.message, Why::Ended);
             }
         }
     }
@@ -378,16 +375,13 @@ impl<M: Message> KindCore<M> {
     pub(super) fn bury(&self, id: &EntityId, message: M, reason: DeadLetterReason) {
         let system = self.sharding.hub().system_handle();
         remote::bury(system, type_name::<M>(), || self.path_of(id), reason);
+        self.counts.bury(reason);
         discard(message);
     }
 
-    pub(super) fn refused(&self, count: usize) {
-        self.counts.refused.fetch_add(count, Ordering::Relaxed);
-    }
-
     /// Drops a message that no handler will see; whoever asked learns it.
-    pub(super) fn refuse(&self, message: M, count: usize) {
-        self.refused(count);
+    pub(super) fn refuse(&self, message: M, why: Why) {
+        self.counts.refuse(why, 1);
         discard(message);
     }
 
@@ -559,8 +553,8 @@ impl<M: Message> Shell for KindCore<M> {
         self.budget.held()
     }
 
-    fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
-        Box::pin(self.take_stats())
+    fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
+        Box::pin(self.take_stats(depth))
     }
 
     fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet> {

@@ -10,6 +10,7 @@
 //! Who owns what is decided by the table; [`desk`] drives the machine that follows it, and publishes ways. Nothing is decided here.
 
 mod builder;
+mod counts;
 mod desk;
 mod entity_ref;
 mod error;
@@ -23,6 +24,7 @@ mod kind;
 mod lack;
 mod lease;
 mod maps;
+mod metrics;
 mod node;
 mod peers;
 mod queries;
@@ -54,13 +56,15 @@ use tokio::time::{Instant, sleep};
 pub use self::builder::{
     DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder, ShardBuilder,
 };
+pub use self::counts::{ShardDeadLetters, ShardRefusals};
 pub(crate) use self::desk::Sight;
 use self::desk::{Desk, Errand};
 pub use self::entity_ref::EntityRef;
 pub use self::error::{EntityStartError, ExplainError, MoveError, RegionError, ShardError};
 use self::events::Chronicle;
-pub use self::events::{ShardEvent, ShardNews};
+pub use self::events::{ShardEvent, ShardMoves, ShardNews};
 pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
+use self::host::Depth;
 pub use self::host::{Passivation, Policy};
 use self::inlet::WordInlet;
 pub(crate) use self::lease::Lease;
@@ -221,8 +225,9 @@ impl Sharding {
     }
 
     fn publish(&self, event: Event) {
-        let Some(table) = self.sight.borrow().table.clone() else { return };
-        let told = self.chronicle().tell(event, &table);
+        let Sight { life, table, .. } = self.sight();
+        let Some(table) = table else { return };
+        let told = self.chronicle().tell(event, &table, life);
         self.announce(told);
     }
 
@@ -251,7 +256,7 @@ impl Sharding {
         self.runtime.spawn(async move {
             // Lanes answer behind the orders they were given: what is to end has begun to.
             for shell in &shells {
-                shell.stats().await;
+                shell.stats(Depth::Counts).await;
             }
             // What this node accepted and could not send yet goes first; then nothing is accepted any more, so that nothing comes after it.
             let until = Instant::now() + SETTLE_TIME;

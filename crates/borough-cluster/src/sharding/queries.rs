@@ -12,10 +12,11 @@ use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 use super::Sharding;
+use super::counts::{ShardDeadLetters, ShardRefusals};
 use super::desk::Errand;
 use super::error::{ExplainError, MoveError};
-use super::events::ShardEvent;
-use super::host::Woken;
+use super::events::{ShardEvent, ShardMoves};
+use super::host::{Depth, Woken};
 use super::lack::Lack;
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
@@ -43,10 +44,22 @@ pub struct KindStats {
     pub hosts: bool,
     /// The shards that live there, by number.
     pub shards: Vec<ShardStats>,
+    /// Messages that were handled there so far.
+    pub handled: u64,
+    /// How often turns there held up others for more than 10 ms, of those that were timed.
+    pub long_turns: u64,
     /// Messages that wait there for a way.
     pub held: usize,
+    /// For how long messages have been waiting there for a way without a pause.
+    pub held_for: Duration,
     /// Messages refused there so far, because a bound was reached or nobody could take them.
     pub refused: usize,
+    /// The same, by the reason.
+    pub refusals: ShardRefusals,
+    /// Messages accepted there that no handler saw: the type's share of the node's dead letters.
+    pub dead_letters: ShardDeadLetters,
+    /// Moves of its shards to and from there.
+    pub moves: ShardMoves,
     /// Messages sent on from there so far, because their shard had moved.
     pub forwarded: usize,
     /// The entities with the most messages waiting, the busiest first, and how many those are.
@@ -94,7 +107,7 @@ impl Actor for Registrar {
     async fn receive(&mut self, query: Query, _: &mut Context<Self>) -> Result<(), Fault> {
         let Some(sharding) = self.sharding.upgrade() else { return Ok(()) };
         match query {
-            Query::Stats(reply) => reply.send(sharding.stats().await),
+            Query::Stats(reply) => reply.send(sharding.stats(Depth::Entities).await),
             Query::Wake { kind, id, reply } => match sharding.shell(&kind) {
                 None => reply.send(Woken::Elsewhere),
                 // Apart: it takes as long as the entity does to begin.
@@ -109,10 +122,10 @@ impl Actor for Registrar {
 }
 
 impl Sharding {
-    pub(crate) async fn stats(&self) -> NodeStats {
+    pub(crate) async fn stats(&self, depth: Depth) -> NodeStats {
         let mut kinds = Vec::new();
         for shell in self.shells() {
-            kinds.push(shell.stats().await);
+            kinds.push(shell.stats(depth).await);
         }
         kinds.sort_by(|a, b| a.name.cmp(&b.name));
         NodeStats { kinds }
@@ -165,7 +178,7 @@ impl Node {
 
     /// What lives on this node.
     pub async fn sharding_stats_here(&self) -> NodeStats {
-        self.sharding().stats().await
+        self.sharding().stats(Depth::Entities).await
     }
 
     /// What happens to shards from now on, as this node sees it: allocated, moving, moved, hosted here, dropped.

@@ -12,6 +12,7 @@ use borough_actor::{
 use super::entity_ref::EntityRef;
 use super::error::EntityStartError;
 use super::extract::{EntityMessage, Extractor, Mail};
+use super::host::Depth;
 use super::kind::KindCore;
 use super::queries::KindStats;
 use super::shell::Shell;
@@ -131,7 +132,7 @@ impl<M: Message> Region<M> {
 
     /// What lives of this type on this node, and what became of its messages here.
     pub async fn state(&self) -> KindStats {
-        Shell::stats(&*self.core).await
+        Shell::stats(&*self.core, Depth::Entities).await
     }
 
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.

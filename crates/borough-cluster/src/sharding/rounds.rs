@@ -1,6 +1,7 @@
 //! What a node looks at now and then, apart from the way of every message.
 //!
-//! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too.
+//! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too. What was
+//! counted is handed to the `metrics` facade, with the feature of that name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,11 +32,15 @@ pub(super) struct Rounds {
 impl Rounds {
     /// Until the node is gone.
     pub(super) async fn run(mut self, sharding: Arc<Sharding>) {
+        #[cfg(feature = "metrics")]
+        super::metrics::describe();
         loop {
             tokio::select! {
                 () = sharding.errands.closed() => return,
                 () = tokio::time::sleep(EVERY) => self.go(&sharding),
             }
+            #[cfg(feature = "metrics")]
+            publish(&sharding).await;
         }
     }
 
@@ -87,6 +92,16 @@ impl Rounds {
                 hosts,
                 "it has fewer shards than nodes host it: some of them have nothing to do; about ten for each are good, and their number is for ever"
             );
+        }
+    }
+}
+
+/// Hands over what was counted. A lane that does not answer in time is held up by a turn: then it is done the next time.
+#[cfg(feature = "metrics")]
+async fn publish(sharding: &Sharding) {
+    for shell in sharding.shells() {
+        if let Ok(stats) = tokio::time::timeout(EVERY, shell.stats(super::host::Depth::Counts)).await {
+            super::metrics::publish(&stats);
         }
     }
 }

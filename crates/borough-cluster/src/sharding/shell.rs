@@ -11,7 +11,7 @@ use borough_protocol::sharding::{Epoch, Kind, KindId};
 use borough_protocol::table::Table;
 use borough_protocol::version::Version;
 
-use super::host::{Order, Woken};
+use super::host::{Depth, Order, Woken};
 use super::queries::KindStats;
 use super::routes::Used;
 
@@ -81,7 +81,7 @@ pub(super) trait Shell: Send + Sync {
     fn held(&self) -> usize;
 
     /// What lives here.
-    fn stats(&self) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
+    fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
 
     /// The way in for what one other node sends.
     fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet>;

@@ -12,6 +12,7 @@ use borough_protocol::sharding::region::{Input, Word};
 use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::version::Version;
 
+use super::counts::Why;
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
@@ -109,10 +110,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                         self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
                         self.forwards.send(&carrier, head, body);
                     }
-                    Err(message) => self.refuse(message, 1),
+                    Err(message) => KindCore::refuse(self, message, Why::Unforwarded),
                 }
             }
-            Forwarded::Message { message, .. } => self.refuse(message, 1),
+            Forwarded::Message { message, .. } => KindCore::refuse(self, message, Why::Unforwarded),
         }
     }
 
@@ -131,13 +132,17 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
     }
 
     fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>) {
-        self.refused(1);
+        self.counts.refuse(Why::Unplaced, 1);
         // Counted once, as a dead letter too: nobody but this node knows of a message that was only told.
         if ask.is_none() {
             self.bury(id, message, DeadLetterReason::Unhandled);
         } else {
             resident::discard(message);
         }
+    }
+
+    fn dropped(&self, reason: DeadLetterReason) {
+        self.counts.bury(reason);
     }
 
     fn ending(&self) -> Box<dyn Send> {
@@ -160,7 +165,7 @@ impl<M: Message> KindCore<M> {
                 let broken = Input::Broken { origin, nonce, hop: Some(to) };
                 self.sharding.errand(Errand::Tell(broken));
             }
-            Forwarded::Message { message, .. } => KindCore::refuse(self, message, 1),
+            Forwarded::Message { message, .. } => KindCore::refuse(self, message, Why::Unforwarded),
         }
     }
 }

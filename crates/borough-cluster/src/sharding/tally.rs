@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use borough_actor::EntityId;
 use borough_actor::remote::Message;
 
-use super::host::LaneStats;
+use super::host::{Depth, LaneStats};
 use super::kind::KindCore;
 use super::queries::{KindStats, ShardStats};
 use super::shell::Shell;
@@ -17,18 +17,28 @@ const BUSIEST: usize = 10;
 
 impl<M: Message> KindCore<M> {
     /// What lives here of the type.
-    pub(super) async fn take_stats(&self) -> KindStats {
+    pub(super) async fn take_stats(&self, depth: Depth) -> KindStats {
+        let refusals = self.counts.refusals();
+        let refused = refusals.by_reason().iter().map(|(_, count)| count).sum::<u64>();
         let mut stats = KindStats {
             name: self.kind.name.to_string(),
             hosts: self.hosts(),
             shards: Vec::new(),
+            handled: 0,
+            long_turns: 0,
             held: self.budget.held(),
-            refused: self.counts.refused.load(Ordering::Relaxed) + self.budget.refused(),
+            held_for: self.budget.held_for(),
+            refused: usize::try_from(refused).unwrap_or(usize::MAX),
+            refusals,
+            dead_letters: self.counts.dead_letters(),
+            moves: self.sharding.chronicle().moves(&self.kind.name),
             forwarded: self.counts.forwarded.load(Ordering::Relaxed),
             busiest: Vec::new(),
         };
         for lane in self.lanes() {
-            let LaneStats { shards, busiest, .. } = lane.stats().await;
+            let LaneStats { shards, busiest, handled, long_turns } = lane.stats(depth).await;
+            stats.handled += handled;
+            stats.long_turns += long_turns;
             stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {
                 number,
                 epoch: epoch.get(),

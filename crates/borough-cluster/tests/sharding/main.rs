@@ -9,6 +9,7 @@ mod asking;
 mod basics;
 mod book;
 mod draining;
+mod counting;
 mod failing;
 mod hearing;
 mod lacking;

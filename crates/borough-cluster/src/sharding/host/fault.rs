@@ -69,6 +69,13 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.ended(home, slot, StopReason::Fault);
     }
 
+    /// Drops what lived; that is user code too.
+    pub(super) fn drop_actor(&self, actor: A) {
+        if let Err(fault) = resident::catch(|| drop(actor)) {
+            tracing::error!(kind = self.around.kind(), %fault, "an entity panicked as it was dropped");
+        }
+    }
+
     /// The time of rest is over.
     pub(super) fn restart_now(&mut self, home: &mut Home<A, T>, slot: u32) {
         let entity = &mut home.table.slot(slot).body;

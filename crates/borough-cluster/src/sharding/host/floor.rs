@@ -50,6 +50,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) ranks: Option<Ranks>,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
+    /// How many messages were handled.
+    pub(super) handled: u64,
     /// Entities that somebody waits for to begin.
     pub(super) waking: Vec<Waking>,
     turns: T,
@@ -109,6 +111,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             sight: Arc::new(Nothing),
             ranks: None,
             stamp: 0,
+            handled: 0,
             waking: Vec::new(),
             turns,
             ctx: None,
@@ -203,6 +206,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             self.bury(&id, message, true, DeadLetterReason::AskerGone);
             return put_back(home, slot, actor);
         }
+        self.handled += 1;
         let ctx = self.lend(home, slot);
         let mut place = self.message_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.message(actor, ctx, message, ask)));
@@ -387,12 +391,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.attend(home, slot);
     }
 
-    pub(super) fn drop_actor(&self, actor: A) {
-        if let Err(fault) = resident::catch(|| drop(actor)) {
-            tracing::error!(kind = self.around.kind(), %fault, "an entity panicked as it was dropped");
-        }
-    }
-
     /// Does what waits for the entity in that slot, one after the other, until one awaits something or nothing is left.
     pub(super) fn go_on(&mut self, home: &mut Home<A, T>, slot: u32) {
         for _ in 0..AT_A_TIME {
@@ -537,6 +535,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     }
 
     pub(super) fn bury(&self, id: &EntityId, message: A::Msg, is_ask: bool, reason: DeadLetterReason) {
+        self.around.dropped(reason);
         self.station.bury(message, is_ask, || self.path(id), reason);
     }
 

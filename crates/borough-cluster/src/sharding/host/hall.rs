@@ -17,7 +17,7 @@ use super::alarms::Due;
 use super::floor::{Caller, Floor};
 use super::inlet::refuse;
 use super::lane::Shared;
-use super::order::{LaneStats, Order};
+use super::order::{Depth, LaneStats, Order};
 use super::parcel::{Came, Item, Packet, Parcel, Rare, Stowed};
 use super::shard::{Placed, Shard};
 use super::table::Body;
@@ -183,14 +183,14 @@ where
         let last_end = orders.iter().rposition(|order| matches!(order, Order::DropAll));
         let over: Vec<Order> = orders.drain(..last_end.map_or(0, |last| last + 1)).collect();
         let (questions, others) =
-            orders.drain(..).partition::<Vec<_>, _>(|order| matches!(order, Order::Stats(_)));
+            orders.drain(..).partition::<Vec<_>, _>(|order| matches!(order, Order::Stats(..)));
         *orders = others;
         drop(orders);
         if !over.is_empty() {
             self.each(Shard::end_life);
             self.tidy();
         }
-        let over = over.into_iter().filter(|order| matches!(order, Order::Stats(_)));
+        let over = over.into_iter().filter(|order| matches!(order, Order::Stats(..)));
         for question in over.chain(questions) {
             self.do_order(question);
         }
@@ -204,7 +204,7 @@ where
             }
             Order::DropAll => self.each(Shard::end_life),
             // Whoever asked may be gone.
-            Order::Stats(say) => drop(say.send(self.stats())),
+            Order::Stats(depth, say) => drop(say.send(self.stats(depth))),
             order => {
                 let Some(number) = order.shard() else { return };
                 let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
@@ -222,7 +222,7 @@ where
                     Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
                     Order::Forget { epoch, .. } => shard.stance.forget(epoch),
                     Order::Wake { id, say, .. } => shard.wake(floor, id, say),
-                    Order::Look(_) | Order::DropAll | Order::Stats(_) => {}
+                    Order::Look(_) | Order::DropAll | Order::Stats(..) => {}
                 }
                 shard.look_again(floor);
             }
@@ -485,11 +485,15 @@ where
         }
     }
 
-    fn stats(&self) -> LaneStats {
-        let mut stats = LaneStats { long_turns: self.long_turns, ..LaneStats::default() };
+    fn stats(&self, depth: Depth) -> LaneStats {
+        let (long_turns, handled) = (self.long_turns, self.floor.handled);
+        let mut stats = LaneStats { handled, long_turns, ..LaneStats::default() };
         for shard in self.shards.iter().flatten() {
             let Some(home) = &shard.home else { continue };
             stats.shards.push((shard.number, home.epoch, home.table.len()));
+            if depth == Depth::Counts {
+                continue;
+            }
             for slot in home.table.taken() {
                 let place = home.table.peek(slot);
                 if let Body::Busy(busy) = &place.body
@@ -543,6 +547,7 @@ where
     let Came { shard, tag, id, ask, codec, body } = *came;
     let message = resident::decoding(|| codec.decode(body)).ok().and_then(Result::ok);
     let (Ok(id), Some(message)) = (EntityId::new(id), message) else {
+        floor.around.dropped(DeadLetterReason::Unreadable);
         floor.station.record(|| format!("/{}", floor.around.kind()), DeadLetterReason::Unreadable);
         if let Some((ask, _)) = ask {
             borough_actor::remote::current_passage(|carrier| carrier.lose(ask, Lost::Discarded));

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::crowd::Crowd;
 use super::inlet::LaneInlet;
-use super::order::{LaneStats, Order};
+use super::order::{Depth, LaneStats, Order};
 use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
 
 /// How many messages wait in a lane's mailbox; few, so that they stay in cache.
@@ -146,9 +146,9 @@ impl<M: Message> Lane<M> {
     }
 
     /// What lives in the lane; nothing, if it is gone.
-    pub(crate) async fn stats(&self) -> LaneStats {
+    pub(crate) async fn stats(&self, depth: Depth) -> LaneStats {
         let (say, said) = oneshot::channel();
-        self.order(Order::Stats(say));
+        self.order(Order::Stats(depth, say));
         said.await.unwrap_or_default()
     }
 

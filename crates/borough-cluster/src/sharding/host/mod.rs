@@ -42,7 +42,7 @@ use self::hall::Hall;
 pub(crate) use self::inlet::LaneInlet;
 pub(crate) use self::lane::Lane;
 use self::lane::Shared;
-pub(crate) use self::order::{LaneReport, LaneStats, Order, Woken};
+pub(crate) use self::order::{Depth, LaneReport, LaneStats, Order, Woken};
 pub(crate) use self::parcel::{Barrier, Came, Parcel};
 pub use self::policy::{Passivation, Policy};
 pub(crate) use self::settings::{Make, Migration, Settings};

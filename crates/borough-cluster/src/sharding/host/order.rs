@@ -69,7 +69,7 @@ pub(crate) enum Order {
     /// This life of the node is over: everything goes, what waits is refused.
     DropAll,
     /// Says what lives here.
-    Stats(oneshot::Sender<LaneStats>),
+    Stats(Depth, oneshot::Sender<LaneStats>),
 }
 
 impl Order {
@@ -86,7 +86,7 @@ impl Order {
             | Self::Drop { shard, .. }
             | Self::Forget { shard, .. }
             | Self::Wake { shard, .. } => Some(*shard),
-            Self::Look(_) | Self::DropAll | Self::Stats(_) => None,
+            Self::Look(_) | Self::DropAll | Self::Stats(..) => None,
         }
     }
 }
@@ -117,6 +117,15 @@ pub(crate) enum Woken {
     Elsewhere,
 }
 
+/// How closely a lane is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// What is counted anyway.
+    Counts,
+    /// Each entity, for those with the most messages waiting: it takes as long as there are many.
+    Entities,
+}
+
 /// What lives in a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaneStats {
@@ -124,6 +133,8 @@ pub(crate) struct LaneStats {
     pub(crate) shards: Vec<(u32, Epoch, usize)>,
     /// Entities that have messages waiting, those with the most first, and how many those are.
     pub(crate) busiest: Vec<(String, usize)>,
+    /// How many messages were handled so far.
+    pub(crate) handled: u64,
     /// How often turns so far held up the lane for more than 10 ms, of those that were timed.
     pub(crate) long_turns: u64,
 }

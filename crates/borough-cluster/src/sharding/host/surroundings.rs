@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use borough_actor::remote::Carrier;
 use borough_actor::resident::{AskId, House};
-use borough_actor::{EntityId, Fault, SystemHandle};
+use borough_actor::{DeadLetterReason, EntityId, Fault, SystemHandle};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
 use borough_protocol::version::Version;
@@ -80,6 +80,9 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// Refuses a message that nobody here will handle, so that whoever asked learns it, and counts it.
     fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>);
+
+    /// A message of an entity is a dead letter, and counted as one for that reason.
+    fn dropped(&self, _: DeadLetterReason) {}
 
     /// Something of this node is ending; it waits for that until what is given is dropped.
     fn ending(&self) -> Box<dyn Send>;

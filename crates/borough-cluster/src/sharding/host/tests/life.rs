@@ -7,6 +7,7 @@ use std::time::Duration;
 use borough_actor::{AskError, DeadLetterReason, Directive, StopReason, Supervision};
 use tokio::time::{advance, timeout};
 
+use super::super::order::Depth;
 use super::rig::{Node, SHARDS, e, eventually};
 use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, Word, counted, system, things};
 use crate::sharding::host::floor::CROWDED;
@@ -144,7 +145,7 @@ async fn an_entity_that_is_gone_has_no_place_any_more() {
     }
     node.attended().await;
     for lane in &node.lanes {
-        let stats = lane.stats().await;
+        let stats = lane.stats(Depth::Entities).await;
         assert_eq!(stats.shards.iter().map(|(_, _, entities)| entities).sum::<usize>(), 0);
     }
 }
@@ -206,7 +207,8 @@ async fn when_there_are_too_many_those_unused_for_longest_go() {
     }
     let mut living = 0;
     for lane in &node.lanes {
-        living += lane.stats().await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
+        living +=
+            lane.stats(Depth::Entities).await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
     }
     assert!((100..=200).contains(&living), "{living} live");
     let gone: Vec<u64> = ends().iter().map(|(id, _)| id.parse().unwrap()).collect();
@@ -225,7 +227,8 @@ async fn a_policy_says_which_go_when_there_are_too_many() {
     }
     let mut living = 0;
     for lane in &node.lanes {
-        living += lane.stats().await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
+        living +=
+            lane.stats(Depth::Entities).await.shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
     }
     assert_eq!(living, 20);
     assert_eq!(node.ask(0_u64, Word::Life).await.unwrap(), 1, "the first is still there");
@@ -304,7 +307,7 @@ async fn orders_are_done_without_a_lease() {
     node.suspend();
     node.lanes.iter().for_each(|lane| lane.order(Order::DropAll));
     for lane in &node.lanes {
-        assert_eq!(lane.stats().await.shards, []);
+        assert_eq!(lane.stats(Depth::Entities).await.shards, []);
     }
 }
 
@@ -322,7 +325,7 @@ async fn senders_to_a_crowded_entity_stand_in_line_and_others_do_not() {
     assert!(node.lane(1).try_send(parcel(Word::Note(0))).is_err_and(|error| error.is_full()));
     let withdrawn = node.send("a", 1, Word::Note(5));
     drop(withdrawn);
-    let busiest = node.lane(1).stats().await.busiest;
+    let busiest = node.lane(1).stats(Depth::Entities).await.busiest;
     assert_eq!(busiest, [("a".to_owned(), CROWDED)]);
     in_line.await.unwrap();
     let expected: Vec<u64> = [STARTED].into_iter().chain(0..=CROWDED as u64).chain([u64::MAX]).collect();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use borough_actor::{AskError, StopReason};
 use tokio::time::timeout;
 
+use super::super::order::Depth;
 use super::rig::{Node, e, eventually, uid};
 use super::thing::{ARRIVED, ENDS, STARTED, Thing, Word, system, things};
 use crate::sharding::host::{Forwarded, LaneReport, Migration, Order, Settings};
@@ -55,7 +56,7 @@ async fn a_shard_moves_with_states_stash_timers_and_what_waits() {
     let _ = timeout(Duration::from_secs(5), std::future::pending::<()>()).await;
     assert_eq!(to.ask_by("a", 2, Word::Heard).await.unwrap().last(), Some(&5));
     for lane in &from.lanes {
-        assert!(lane.stats().await.shards.iter().all(|(_, _, entities)| *entities == 0));
+        assert!(lane.stats(Depth::Entities).await.shards.iter().all(|(_, _, entities)| *entities == 0));
     }
 }
 

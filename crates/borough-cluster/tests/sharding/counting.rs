@@ -1,0 +1,152 @@
+//! What became of messages and shards is counted, and said through the `metrics` facade.
+
+use std::time::Duration;
+
+use crate::book::{Book, books};
+use crate::rig::{Rig, after, within};
+
+#[tokio::test(start_paused = true)]
+async fn handled_messages_and_moves_are_counted_where_they_took_place() {
+    let [a, b] = Rig::new(81).cluster(["a:1", "b:1"]).await;
+    let regions = [books(&a).await, books(&b).await];
+    for id in 0..100_u64 {
+        within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+    }
+    let handled: Vec<u64> =
+        [regions[0].state().await, regions[1].state().await].map(|stats| stats.handled).into();
+    assert_eq!(handled.iter().sum::<u64>(), 100);
+    assert!(handled.iter().all(|handled| *handled > 0), "{handled:?}");
+    let before = regions[1].state().await;
+    within(regions[1].shutdown()).await;
+    let (came, went) = (regions[0].state().await.moves, regions[1].state().await.moves);
+    let moved = before.shards.len() as u64;
+    assert_eq!((came.came, came.went), (before.moves.went + moved, before.moves.came));
+    assert_eq!((went.came, went.went), (before.moves.came, before.moves.went + moved));
+    assert!(came.last.is_some_and(|last| Some(last) <= came.longest), "{came:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_no_handler_sees_are_counted_by_the_reason() {
+    let [a] = Rig::new(82).cluster(["a:1"]).await;
+    let region = books(&a).await;
+    within(region.tell("stuck", Book::Hang)).await.unwrap();
+    let given_up = region.ask("stuck", Book::Read).timeout(Duration::from_secs(1));
+    assert!(within(given_up).await.is_err());
+    within(region.tell("stuck", Book::Close)).await.unwrap();
+    within(a.leave()).await.unwrap();
+    let stats = region.state().await;
+    // The message that nobody answers any more, and the one behind it, wait as the shard ends.
+    assert_eq!(stats.refusals.unplaced, 2, "{stats:?}");
+    assert_eq!(stats.refused, 2);
+    assert_eq!(stats.dead_letters.unhandled, 1, "{stats:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn for_how_long_messages_have_been_held_is_said() {
+    let [a, b] = Rig::new(83).cluster(["a:1", "b:1"]).await;
+    let proxy = a.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    within(proxy.tell("x", Book::Close)).await.unwrap();
+    after(Duration::from_secs(3)).await;
+    let stats = proxy.state().await;
+    assert_eq!(stats.held, 1);
+    assert!(stats.held_for >= Duration::from_secs(3) && stats.held_for < Duration::from_secs(4), "{stats:?}");
+    books(&b).await;
+    within(proxy.ask("x", Book::Read)).await.unwrap();
+    assert_eq!((proxy.state().await.held, proxy.state().await.held_for), (0, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_does_not_answer_is_named_among_the_stats_of_all() {
+    let rig = &mut Rig::new(85);
+    let nodes = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    for node in &nodes {
+        books(node).await;
+    }
+    rig.part("c:1", "a:1");
+    rig.part("c:1", "b:1");
+    let stats = within(nodes[0].sharding_stats()).await;
+    assert_eq!(stats.len(), 3);
+    let answered = |node: &borough_cluster::Node| {
+        stats.iter().find(|(name, _)| name == node.node_id()).map(|(_, stats)| stats.is_ok())
+    };
+    assert_eq!([0, 1, 2].map(|node| answered(&nodes[node])), [Some(true), Some(true), Some(false)]);
+}
+
+#[cfg(feature = "metrics")]
+mod facade {
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use metrics::{
+        Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    };
+
+    use super::*;
+
+    /// Keeps what it is told, by name, labels forgotten.
+    #[derive(Default)]
+    struct Keeper(Mutex<BTreeMap<String, Arc<AtomicU64>>>);
+
+    struct Times(Arc<AtomicU64>);
+
+    impl HistogramFn for Times {
+        fn record(&self, _: f64) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Keeper {
+        fn place(&self, key: &Key) -> Arc<AtomicU64> {
+            let name = key.name().to_owned();
+            assert!(key.labels().any(|label| label.key() == "kind" && label.value() == "books"), "{key}");
+            self.0.lock().unwrap().entry(name).or_default().clone()
+        }
+
+        fn says(&self, name: &str) -> Option<u64> {
+            self.0.lock().unwrap().get(name).map(|place| place.load(Ordering::Relaxed))
+        }
+    }
+
+    impl Recorder for Keeper {
+        fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+        fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+        fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+            Counter::from_arc(self.place(key))
+        }
+
+        fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+            Gauge::from_arc(self.place(key))
+        }
+
+        fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+            Histogram::from_arc(Arc::new(Times(self.place(key))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_metric_of_the_document_is_published_within_seconds() {
+        let keeper = Keeper::default();
+        let _guard = metrics::set_default_local_recorder(&keeper);
+        let [a, b] = Rig::new(84).cluster(["a:1", "b:1"]).await;
+        let regions = [books(&a).await, books(&b).await];
+        for id in 0..100_u64 {
+            within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+        }
+        within(regions[1].shutdown()).await;
+        for id in 0..100_u64 {
+            within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
+        }
+        after(Duration::from_secs(3)).await;
+        let document = include_str!("../../../../docs/metrics.md");
+        let names = document.lines().filter_map(|line| line.strip_prefix("| `borough_")?.split('`').next());
+        for name in names {
+            assert!(keeper.says(&format!("borough_{name}")).is_some(), "{name} is not published");
+        }
+        // Of two nodes in one process the highest: all of the second round was handled by one.
+        assert!(keeper.says("borough_sharding_handled_total").unwrap() >= 100);
+        assert!(keeper.says("borough_sharding_move_seconds").unwrap() > 0);
+    }
+}
