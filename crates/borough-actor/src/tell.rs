@@ -14,8 +14,10 @@ pub enum TellError<M> {
     /// The actor has stopped, or is stopping.
     #[error("the actor has stopped; the message was not handled")]
     Stopped(M),
-    /// The mailbox is full and set to refuse rather than to let senders wait.
-    #[error("the mailbox is full and refuses; the message was not handled")]
+    /// The mailbox is full and set to refuse rather than to let senders wait; or too much waits already for a way to the entity's shard.
+    #[error(
+        "the mailbox is full and refuses, or too much waits for the entity's shard; the message was not handled"
+    )]
     Full(M),
     /// The actor lives on another node, and that node is lost.
     #[error("the actor's node is lost; the message was not handled")]

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use super::Sharding;
 use super::desk::Errand;
 use super::error::ShardError;
+use super::hold::Limit;
 use super::host::{self, Migration, Passivation};
 use super::kind::{KindCore, Plan};
 use super::region::Region;
@@ -27,6 +28,8 @@ use super::shell::Shell;
 pub const DEFAULT_SHARDS: u32 = 256;
 /// How many messages of a type wait for a way unless it says otherwise.
 pub const DEFAULT_HOLD_LIMIT: usize = 100_000;
+/// How many bytes of messages of a type wait for a way unless it says otherwise.
+pub const DEFAULT_HOLD_BYTES: usize = 64 << 20;
 /// How long an entity's turn may last when its shard is to move, unless the type says otherwise.
 pub const DEFAULT_HANDOFF_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most shards a type may have.
@@ -45,7 +48,7 @@ struct Agreed {
     role: Option<String>,
     min_regions: u32,
     allocation: Allocation,
-    hold_limit: usize,
+    hold_limit: Limit,
     strategy: Option<Arc<dyn Strategy>>,
 }
 
@@ -79,7 +82,7 @@ impl Agreed {
             role: None,
             min_regions: 1,
             allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
-            hold_limit: DEFAULT_HOLD_LIMIT,
+            hold_limit: Limit { messages: DEFAULT_HOLD_LIMIT, bytes: DEFAULT_HOLD_BYTES },
             strategy: None,
         }
     }
@@ -167,7 +170,13 @@ macro_rules! agreed {
 
         /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders are refused. Default 100 000.
         pub fn hold_limit(mut self, messages: usize) -> Self {
-            self.agreed.hold_limit = messages;
+            self.agreed.hold_limit.messages = messages;
+            self
+        }
+
+        /// How many bytes those messages take at most, all together, counted as serde would write them. Default 64 MiB.
+        pub fn hold_bytes(mut self, bytes: usize) -> Self {
+            self.agreed.hold_limit.bytes = bytes;
             self
         }
     };

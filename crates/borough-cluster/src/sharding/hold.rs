@@ -3,8 +3,8 @@
 //! ```text
 //! Holding --empty at last, the new way is published under the same lock--> Open --the way is closed--> Holding
 //! ```
-//! Promise: what is held goes out in the order it was accepted, before anything that is sent by the way that opens. There is a bound
-//! for all shards of a type together; beyond it the sender is refused.
+//! Promise: what is held goes out in the order it was accepted, before anything that is sent by the way that opens. There are bounds
+//! in messages and in bytes for all shards of a type together; beyond them the sender is refused.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -24,10 +24,18 @@ pub(super) struct Held<M> {
     pub(super) ask: Option<Asked>,
 }
 
+/// How much a type may hold, all its shards together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) messages: usize,
+    pub(super) bytes: usize,
+}
+
 /// How much a type holds, all its shards together.
 pub(super) struct Budget {
-    most: usize,
+    limit: Limit,
     held: AtomicUsize,
+    bytes: AtomicUsize,
     /// When the first of those that are held came, in milliseconds since this was made.
     since: AtomicU64,
     made: Instant,
@@ -36,10 +44,11 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(most: usize) -> Self {
+    pub(super) fn new(limit: Limit) -> Self {
         Self {
-            most,
+            limit,
             held: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
             since: AtomicU64::new(0),
             made: Instant::now(),
             is_shut: AtomicBool::new(false),
@@ -61,20 +70,23 @@ impl Budget {
         if self.held() == 0 { Duration::ZERO } else { self.made.elapsed().saturating_sub(since) }
     }
 
-    fn take(&self) -> bool {
+    fn take(&self, weight: usize) -> bool {
         let before = self.held.fetch_add(1, Ordering::Relaxed);
         if before == 0 {
             let since = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
             self.since.store(since, Ordering::Relaxed);
         }
-        let taken = before < self.most;
+        let bytes = self.bytes.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);
+        // One message alone may be as large as it likes: it is bounded elsewhere.
+        let taken = before < self.limit.messages && (before == 0 || bytes <= self.limit.bytes);
         if !taken {
-            self.held.fetch_sub(1, Ordering::Relaxed);
+            self.give_back(weight);
         }
         taken
     }
 
-    fn give_back(&self) {
+    fn give_back(&self, weight: usize) {
+        self.bytes.fetch_sub(weight, Ordering::Relaxed);
         self.held.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -97,7 +109,8 @@ pub(super) struct Hold<M> {
 }
 
 pub(super) struct State<M> {
-    queue: VecDeque<Held<M>>,
+    /// Each with its weight.
+    queue: VecDeque<(Held<M>, usize)>,
     is_open: bool,
     /// Whether somebody was told that a way is wanted.
     is_wanted: bool,
@@ -127,8 +140,8 @@ impl<M> Hold<M> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds a message, unless there is a way.
-    pub(super) fn push(&self, budget: &Budget, held: Held<M>) -> Pushed<M> {
+    /// Holds a message of that weight, unless there is a way.
+    pub(super) fn push(&self, budget: &Budget, held: Held<M>, weight: usize) -> Pushed<M> {
         let mut state = self.lock();
         if state.is_open {
             return Pushed::Open(held);
@@ -136,17 +149,18 @@ impl<M> Hold<M> {
         if budget.is_shut.load(Ordering::Acquire) {
             return Pushed::Shut(held);
         }
-        if !budget.take() {
+        if !budget.take(weight) {
             return Pushed::Full(held);
         }
-        state.queue.push_back(held);
+        state.queue.push_back((held, weight));
         Pushed::Waits(!std::mem::replace(&mut state.is_wanted, true))
     }
 
     /// It could not go after all: it comes first again.
-    pub(super) fn put_back(&self, budget: &Budget, held: Held<M>) {
+    pub(super) fn put_back(&self, budget: &Budget, held: Held<M>, weight: usize) {
         budget.held.fetch_add(1, Ordering::Relaxed);
-        self.lock().queue.push_front(held);
+        budget.bytes.fetch_add(weight, Ordering::Relaxed);
+        self.lock().queue.push_front((held, weight));
     }
 
     /// The next message of that release, which takes no room here any more; nothing if another release began, or the way closed.
@@ -156,8 +170,8 @@ impl<M> Hold<M> {
             return Next::Superseded;
         }
         match state.queue.pop_front() {
-            Some(held) => {
-                budget.give_back();
+            Some((held, weight)) => {
+                budget.give_back(weight);
                 Next::Message(held)
             }
             None => Next::Empty(state),
@@ -165,12 +179,10 @@ impl<M> Hold<M> {
     }
 
     /// Empties it.
-    pub(super) fn take_all(&self, budget: &Budget) -> VecDeque<Held<M>> {
+    pub(super) fn take_all(&self, budget: &Budget) -> Vec<Held<M>> {
         let all = std::mem::take(&mut self.lock().queue);
-        for _ in &all {
-            budget.give_back();
-        }
-        all
+        let freed = all.into_iter().inspect(|(_, weight)| budget.give_back(*weight));
+        freed.map(|(held, _)| held).collect()
     }
 }
 

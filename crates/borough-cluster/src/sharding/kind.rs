@@ -21,7 +21,7 @@ use super::counts::{Counts, Why};
 use super::desk::Errand;
 use super::error::ShardError;
 use super::forward::Forwards;
-use super::hold::{Budget, Held, Hold, Next, Pushed};
+use super::hold::{Budget, Held, Hold, Limit, Next, Pushed};
 use super::host::{Barrier, Depth, Lane, Order, Parcel, Woken};
 use super::inlet::KindInlet;
 use super::peers::Peers;
@@ -30,6 +30,7 @@ use super::retry::Retry;
 use super::routes::{Board, Used, Way};
 use super::settings::{Fence, ShardBy};
 use super::shell::{Closing, Opening, Shell};
+use super::weigh::weigh;
 use super::wire::{self, HEAD_MAX};
 
 /// See the module.
@@ -71,7 +72,7 @@ pub(super) struct Plan {
     pub(super) kind: Kind,
     pub(super) shard_by: ShardBy,
     pub(super) hosts: bool,
-    pub(super) hold_limit: usize,
+    pub(super) hold_limit: Limit,
     pub(super) fence: Option<Arc<dyn Fence>>,
     pub(super) strategy: Option<Custom>,
 }
@@ -89,7 +90,7 @@ impl<M: Message> KindCore<M> {
             hosts: AtomicBool::new(hosts),
             view: ArcSwap::default(),
             peers: Peers::default(),
-            forwards: Forwards::new(sharding.runtime().clone(), hold_limit),
+            forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages),
             fence,
             strategy,
             counts: Counts::default(),
@@ -227,7 +228,8 @@ impl<M: Message> KindCore<M> {
         if let Some(differs) = self.differs.get() {
             return Ok(Tell::refused(TellError::Unsendable(letter.message, differs.clone())));
         }
-        match hold.push(&self.budget, letter) {
+        let weight = weight(&letter);
+        match hold.push(&self.budget, letter, weight) {
             Pushed::Waits(is_first) => {
                 if is_first {
                     self.want(shard);
@@ -296,7 +298,8 @@ impl<M: Message> KindCore<M> {
         while let Some(letter) = self.next_held(hold, shard, &way, release) {
             if matches!(&way, Way::There { carrier, .. } if carrier.is_lost()) {
                 // Another way will be opened, once the table says that the node is gone.
-                hold.put_back(&self.budget, letter);
+                let weight = weight(&letter);
+                hold.put_back(&self.budget, letter, weight);
                 break;
             }
             self.send_by(&way, shard, letter).await;
@@ -563,4 +566,10 @@ impl<M: Message> Shell for KindCore<M> {
             None => unreachable!("it is called through itself"),
         }
     }
+}
+
+/// How many bytes a message takes while it is held.
+fn weight<M: Message>(letter: &Held<M>) -> usize {
+    // User code: one that panics weighs what is known of every message.
+    size_of::<Held<M>>() + letter.id.len() + resident::catch(|| weigh(&letter.message)).unwrap_or(0)
 }

@@ -37,6 +37,7 @@ mod shell;
 mod start;
 mod surroundings;
 mod tally;
+mod weigh;
 mod wire;
 
 use std::collections::HashMap;
@@ -54,7 +55,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
 
 pub use self::builder::{
-    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder, ShardBuilder,
+    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder,
+    ShardBuilder,
 };
 pub use self::counts::{ShardDeadLetters, ShardRefusals};
 pub(crate) use self::desk::Sight;

@@ -12,6 +12,7 @@ mod draining;
 mod counting;
 mod failing;
 mod hearing;
+mod holding;
 mod lacking;
 mod leaving;
 mod moving;
