@@ -264,6 +264,14 @@ where
         self
     }
 
+    /// Each turn of an entity runs in a tokio task of its own, so that a handler that blocks its thread or computes for long holds up no other entity,
+    /// as long as the runtime has a worker left. All else is as without; it costs a task for each message. Default: entities share a few tasks,
+    /// and only one that awaits something makes way for others.
+    pub fn task_per_entity(mut self) -> Self {
+        self.host.task_per_entity = true;
+        self
+    }
+
     /// Called before the first turn of each shard at its new owner; see [`Fence`]. Default: none.
     pub fn fence(mut self, fence: impl Fence) -> Self {
         self.fence = Some(Arc::new(fence));

@@ -89,6 +89,14 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.population -= home.table.len();
     }
 
+    /// An instance begins.
+    pub(super) fn rank(&mut self, home: &Home<A, T>, slot: u32) {
+        let hash = self.ranks.is_some().then(|| self.hash(&home.table.peek(slot).id));
+        if let Some((ranks, hash)) = self.ranks.as_mut().zip(hash) {
+            ranks.began(home.number, slot, hash);
+        }
+    }
+
     /// Starts an entity without a message, unless it lives.
     pub(super) fn wake(&mut self, home: &mut Home<A, T>, id: EntityId) {
         let slot = self.slot_of(home, self.hash(&id), id);

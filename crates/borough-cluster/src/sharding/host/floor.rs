@@ -60,7 +60,7 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     message_place: Option<Place<T::Message>>,
     begin_place: Option<Place<T::Begin>>,
     /// How the next turn calls, if it awaits something.
-    call: Call<A::Msg>,
+    pub(super) call: Call<A::Msg>,
     last_token: u64,
 }
 
@@ -208,6 +208,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         self.handled += 1;
         let ctx = self.lend(home, slot);
+        if self.settings.task_per_entity {
+            let turn = self.turns.message(actor, ctx, message, ask);
+            return self.apart(home, slot, Purpose::Handle, turn);
+        }
         let mut place = self.message_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.message(actor, ctx, message, ask)));
         match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
@@ -235,6 +239,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let followed = belongings.take_followed();
         home.table.put_belongings(slot, belongings);
         let ctx = self.lend(home, slot);
+        if self.settings.task_per_entity {
+            let turn = self.turns.begin(actor, ctx, followed);
+            return self.apart(home, slot, Purpose::Begin, turn);
+        }
         let mut place = self.begin_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.begin(actor, ctx, followed)));
         match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
@@ -258,6 +266,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         F: Future<Output = Turned<A>> + Send + 'static,
     {
         let mut future = Box::pin(turn(self.lend(home, slot)));
+        if self.settings.task_per_entity {
+            return self.apart(home, slot, purpose, future);
+        }
         match future.as_mut().poll(&mut TaskContext::from_waker(&self.call.waker)) {
             Poll::Ready(turned) => self.turned(home, slot, turned, purpose),
             Poll::Pending => self.park(home, slot, Pending::Other(future), purpose),
@@ -276,7 +287,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// A turn awaits something.
     #[cold]
-    fn park(&mut self, home: &mut Home<A, T>, slot: u32, future: Pending<A, T>, purpose: Purpose) {
+    pub(super) fn park(&mut self, home: &mut Home<A, T>, slot: u32, future: Pending<A, T>, purpose: Purpose) {
         self.last_token += 1;
         let next = Call::new(self.last_token, self.shared.clone());
         let call = mem::replace(&mut self.call, next);
@@ -504,14 +515,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         home.table.slot(slot).owns = false;
         if let Some(call) = home.table.owned.remove(&slot).and_then(|owned| owned.call) {
             self.calls.remove(&call.bell.token);
-        }
-    }
-
-    /// An instance begins.
-    pub(super) fn rank(&mut self, home: &Home<A, T>, slot: u32) {
-        let hash = self.ranks.is_some().then(|| self.hash(&home.table.peek(slot).id));
-        if let Some((ranks, hash)) = self.ranks.as_mut().zip(hash) {
-            ranks.began(home.number, slot, hash);
         }
     }
 

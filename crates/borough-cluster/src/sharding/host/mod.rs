@@ -10,6 +10,7 @@
 //! is frozen changes nothing any more until it resumes; what a move carries is all there was at the cut.
 
 mod alarms;
+mod apart;
 mod busy;
 mod comings;
 mod crowd;

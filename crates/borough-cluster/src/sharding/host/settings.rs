@@ -27,6 +27,8 @@ pub(crate) struct Settings<A: Actor> {
     pub(crate) stop_with: Option<Arc<dyn Fn() -> A::Msg + Send + Sync>>,
     /// How long a turn may last when its shard is to move.
     pub(crate) handoff_timeout: Duration,
+    /// Whether each turn runs in a task of its own.
+    pub(crate) task_per_entity: bool,
     /// Entities that are there without a message, wherever their shards live.
     pub(crate) eager: Vec<(u32, EntityId)>,
 }
@@ -42,6 +44,7 @@ impl<A: Actor> Settings<A> {
             supervision: Supervision::default(),
             stop_with: None,
             handoff_timeout: Duration::from_secs(60),
+            task_per_entity: false,
             eager: Vec::new(),
         }
     }

@@ -14,9 +14,9 @@ use super::lane::{READY, Shared};
 /// Makes the turns of one type of entities. It exists to give their futures names.
 pub(super) trait Turns<A: Actor>: Send + Sync + 'static {
     /// The turn of a message.
-    type Message: Future<Output = Turned<A>> + Send;
+    type Message: Future<Output = Turned<A>> + Send + 'static;
     /// The first turn of an instance.
-    type Begin: Future<Output = Turned<A>> + Send;
+    type Begin: Future<Output = Turned<A>> + Send + 'static;
 
     fn message(&self, actor: A, ctx: Context<A>, message: A::Msg, ask: Option<AskId>) -> Self::Message;
     fn begin(&self, actor: A, ctx: Context<A>, followed: Option<Fault>) -> Self::Begin;
@@ -30,8 +30,8 @@ where
     A: Actor,
     F: Fn(A, Context<A>, A::Msg, Option<AskId>) -> M + Send + Sync + 'static,
     G: Fn(A, Context<A>, Option<Fault>) -> B + Send + Sync + 'static,
-    M: Future<Output = Turned<A>> + Send,
-    B: Future<Output = Turned<A>> + Send,
+    M: Future<Output = Turned<A>> + Send + 'static,
+    B: Future<Output = Turned<A>> + Send + 'static,
 {
     type Message = M;
     type Begin = B;
