@@ -1,6 +1,8 @@
 //! What an idle entity costs, by an allocator that counts what one thread takes: all of the node runs on it. A program of its own, because the
 //! allocator is that of all of it.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
 use std::future::pending;
 use std::ops::Range;
 use std::time::Duration;

@@ -41,8 +41,8 @@ impl ser::Error for Unweighable {
 
 type Weighed = Result<(), Unweighable>;
 
+#[expect(clippy::unnecessary_wraps, reason = "as serde wants it")]
 impl Scales {
-    #[expect(clippy::unnecessary_wraps, reason = "as serde wants it")]
     fn add(&mut self, bytes: usize) -> Weighed {
         self.0 = self.0.saturating_add(bytes);
         Ok(())
