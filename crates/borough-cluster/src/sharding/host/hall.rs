@@ -14,7 +14,7 @@ use borough_protocol::sharding::region::Dropped;
 use tokio::time::Instant;
 
 use super::alarms::Due;
-use super::floor::{Caller, Floor};
+use super::floor::{Caller, Floor, Home};
 use super::inlet::refuse;
 use super::lane::Shared;
 use super::order::{Depth, LaneStats, Order};
@@ -59,6 +59,16 @@ pub(super) struct Hall<A: Actor, T: Turns<A>> {
     long_turns: u64,
     /// How many chunks there were.
     chunks: usize,
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    hash: u64,
+    /// Of its shard.
+    index: usize,
+    /// Most likely.
+    slot: Option<u32>,
 }
 
 impl<A: Actor, T: Turns<A>> Hall<A, T>
@@ -324,7 +334,7 @@ where
         } else if self.batch.len() == 1 {
             self.run_single();
         } else {
-            self.run_messages();
+            self.run_messages(began);
         }
         let Some(began) = began else { return };
         let took = began.elapsed();
@@ -342,42 +352,25 @@ where
         match self.batch.pop() {
             None => {}
             Some(Item::Message(stowed)) => {
-                let hash = self.floor.hash(&stowed.id);
-                let shard = self.shards.get(self.index(stowed.shard)).and_then(|shard| shard.as_ref());
-                let home = shard.and_then(|shard| shard.home.as_ref());
-                let slot = home.and_then(|home| home.table.find(hash, &stowed.id));
-                self.run_message(stowed, hash, slot);
+                let (hash, index) = (self.floor.hash(&stowed.id), self.index(stowed.shard));
+                let slot = self.home(index).and_then(|home| home.table.candidate(hash));
+                self.run_message(stowed, Found { hash, index, slot });
             }
             Some(Item::Rare(rare)) => self.run_rare(*rare),
         }
     }
 
-    fn run_messages(&mut self) {
-        let mut found = [(0_u64, None::<u32>); CHUNK];
-        let Self { floor, shards, lanes, batch, .. } = self;
-        let lanes = *lanes;
-        // First where in the index, so that the slots of all are on their way before the first is looked at.
-        for (item, found) in batch.iter().zip(&mut found).take(self.chunk) {
-            let Item::Message(stowed) = item else { break };
-            let hash = floor.hash(&stowed.id);
-            let home =
-                shards.get((stowed.shard / lanes) as usize).and_then(|shard| shard.as_ref()?.home.as_ref());
-            *found = (hash, home.and_then(|home| home.table.candidate(hash)));
-        }
-        for (item, found) in batch.iter().zip(&mut found).take(self.chunk) {
-            let Item::Message(stowed) = item else { break };
-            let home =
-                shards.get((stowed.shard / lanes) as usize).and_then(|shard| shard.as_ref()?.home.as_ref());
-            found.1 = found.1.filter(|slot| home.is_some_and(|home| home.table.is(*slot, &stowed.id)));
-        }
-        let began = Instant::now();
-        for (done, (hash, slot)) in found.into_iter().take(self.chunk).enumerate() {
+    fn run_messages(&mut self, began: Option<Instant>) {
+        let began = began.unwrap_or_else(Instant::now);
+        let mut found = [Found::default(); CHUNK];
+        self.look_up(&mut found);
+        for (done, found) in found.into_iter().take(self.chunk).enumerate() {
             if done % LOOK_EVERY == LOOK_EVERY - 1 && began.elapsed() > CHUNK_TIME {
                 return;
             }
             match self.batch.pop() {
                 None => return,
-                Some(Item::Message(stowed)) => self.run_message(stowed, hash, slot),
+                Some(Item::Message(stowed)) => self.run_message(stowed, found),
                 Some(Item::Rare(rare)) => {
                     self.run_rare(*rare);
                     // What was looked up was so before this.
@@ -387,15 +380,45 @@ where
         }
     }
 
+    /// Finds out where the next few messages go. In passes, of which none waits for what it reads: a branch that depends on memory that is on
+    /// its way would keep the processor from asking for that of the next message.
     #[inline]
-    fn run_message(&mut self, stowed: Stowed<A::Msg>, hash: u64, slot: Option<u32>) {
-        let index = self.index(stowed.shard);
+    fn look_up(&self, found: &mut [Found; CHUNK]) {
+        let mut touched = 0;
+        let mut count = 0;
+        for (item, found) in self.batch.iter().zip(found.iter_mut()).take(self.chunk) {
+            let Item::Message(stowed) = item else { break };
+            *found = Found { hash: self.floor.hash(&stowed.id), index: self.index(stowed.shard), slot: None };
+            if let Some(home) = self.home(found.index) {
+                touched ^= home.table.touch_index(found.hash);
+            }
+            count += 1;
+        }
+        for found in found.iter_mut().take(count) {
+            let Some(home) = self.home(found.index) else { continue };
+            found.slot = home.table.candidate(found.hash);
+            touched ^= found.slot.map_or(0, |slot| home.table.touch_slot(slot));
+        }
+        std::hint::black_box(touched);
+    }
+
+    #[inline]
+    fn home(&self, index: usize) -> Option<&Home<A, T>> {
+        self.shards.get(index)?.as_ref()?.home.as_deref()
+    }
+
+    #[inline]
+    fn run_message(&mut self, stowed: Stowed<A::Msg>, found: Found) {
+        let Found { hash, index, slot } = found;
         if let Some(Some(shard)) = self.shards.get_mut(index)
             && shard.open == stowed.tag
             && let Some(home) = &mut shard.home
         {
             let Stowed { id, message, ask, .. } = stowed;
-            let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id));
+            let slot = match slot {
+                Some(slot) if home.table.is(slot, &id) => slot,
+                _ => self.floor.slot_of(home, hash, id),
+            };
             return self.floor.message(home, slot, message, ask);
         }
         self.place(Placed::Message(stowed));
@@ -447,19 +470,12 @@ where
             self.packet = Some(packet);
         }
         let look = |stowed: &Stowed<A::Msg>| {
-            let hash = self.floor.hash(&stowed.id);
-            let shard = self.shards.get(self.index(stowed.shard)).and_then(|shard| shard.as_ref());
-            let home = shard.and_then(|shard| shard.home.as_ref());
-            (
-                hash,
-                home.and_then(|home| {
-                    home.table.candidate(hash).filter(|slot| home.table.is(*slot, &stowed.id))
-                }),
-            )
+            let (hash, index) = (self.floor.hash(&stowed.id), self.index(stowed.shard));
+            Found { hash, index, slot: self.home(index).and_then(|home| home.table.candidate(hash)) }
         };
         let found: Vec<_> = decoded.iter().map(look).collect();
-        for (stowed, (hash, slot)) in decoded.into_iter().zip(found) {
-            self.run_message(stowed, hash, slot);
+        for (stowed, found) in decoded.into_iter().zip(found) {
+            self.run_message(stowed, found);
         }
     }
 

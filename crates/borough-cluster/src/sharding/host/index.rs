@@ -30,6 +30,12 @@ impl Index {
         self.entries.len() - 1
     }
 
+    /// Reads where the search for that tag begins.
+    #[inline]
+    pub(super) fn touch(&self, tag: u32) -> u64 {
+        self.entries[tag as usize & self.mask()]
+    }
+
     /// The first slot with that tag; most often it is the one, and if there is none most often there is none.
     #[inline]
     pub(super) fn candidate(&self, tag: u32) -> Option<u32> {

@@ -10,13 +10,15 @@ use super::busy::Busy;
 use super::index::Index;
 use super::turns::{Call, Turns};
 
-/// How many slots are made at a time.
-const CHUNK: usize = 64;
+/// How many slots are made at a time: so many rows of so many.
+const CHUNK: usize = ROWS * ROW;
+const ROWS: usize = 8;
+const ROW: usize = 8;
 
 /// See the module.
 pub(super) struct Table<A: Actor, T: Turns<A>> {
     index: Index,
-    chunks: Vec<Box<[Slot<A, T>]>>,
+    chunks: Vec<Box<[Row<A, T>; ROWS]>>,
     free: Vec<u32>,
     /// How many entities have a slot.
     len: usize,
@@ -25,6 +27,10 @@ pub(super) struct Table<A: Actor, T: Turns<A>> {
     /// How many entities are in a turn that awaits.
     pub(super) turning: usize,
 }
+
+/// Slots that begin where a line of cache does, whatever their size: one of 64 bytes is a line then, and not half of two.
+#[repr(align(64))]
+struct Row<A: Actor, T: Turns<A>>([Slot<A, T>; ROW]);
 
 /// A place for one entity. 64 bytes for a state of 16, so that it is one line of cache.
 pub(super) struct Slot<A: Actor, T: Turns<A>> {
@@ -88,12 +94,29 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
 
     #[inline]
     pub(super) fn slot(&mut self, slot: u32) -> &mut Slot<A, T> {
-        &mut self.chunks[slot as usize / CHUNK][slot as usize % CHUNK]
+        let slot = slot as usize;
+        &mut self.chunks[slot / CHUNK][slot % CHUNK / ROW].0[slot % ROW]
     }
 
     #[inline]
     pub(super) fn peek(&self, slot: u32) -> &Slot<A, T> {
-        &self.chunks[slot as usize / CHUNK][slot as usize % CHUNK]
+        let slot = slot as usize;
+        &self.chunks[slot / CHUNK][slot % CHUNK / ROW].0[slot % ROW]
+    }
+
+    /// Has the memory fetched in which the slot of that hash is looked up. What it gives means nothing; it is there to be waited for, together
+    /// with others.
+    #[inline]
+    pub(super) fn touch_index(&self, hash: u64) -> u64 {
+        self.index.touch(tag(hash))
+    }
+
+    /// Has the memory of that slot fetched, as [`Table::touch_index`].
+    #[inline]
+    pub(super) fn touch_slot(&self, slot: u32) -> u64 {
+        let place = self.peek(slot);
+        // Both ends of one that takes more than a line.
+        place.id.len() as u64 ^ u64::from(place.stamp) ^ u64::from(matches!(place.body, Body::Live(_)))
     }
 
     /// The slot that is most likely the one of that hash; nothing of it is looked at.
@@ -127,8 +150,10 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
     #[cold]
     fn add_chunk(&mut self) -> u32 {
         let first = self.slots();
-        let vacant = || Slot { id: EntityId::default(), stamp: 0, owns: false, body: Body::Vacant };
-        self.chunks.push(std::iter::repeat_with(vacant).take(CHUNK).collect());
+        let vacant = |_| Slot { id: EntityId::default(), stamp: 0, owns: false, body: Body::Vacant };
+        // Row by row: a chunk of large entities is too much for the stack.
+        let rows: Box<[_]> = (0..ROWS).map(|_| Row(std::array::from_fn(vacant))).collect();
+        self.chunks.extend(<Box<[_; ROWS]>>::try_from(rows).ok());
         let others = first + 1..self.slots();
         self.free.extend(others.rev());
         first
@@ -151,7 +176,7 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
     /// The slots that are taken.
     pub(super) fn taken(&self) -> impl Iterator<Item = u32> + use<A, T> {
         let taken: Vec<u32> = (0..)
-            .zip(self.chunks.iter().flatten())
+            .zip(self.chunks.iter().flat_map(|rows| rows.iter()).flat_map(|row| &row.0))
             .filter(|(_, slot)| !slot.is_vacant())
             .map(|(n, _)| n)
             .collect();
@@ -195,5 +220,41 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
 impl<A: Actor, T: Turns<A>> Slot<A, T> {
     pub(super) fn is_vacant(&self) -> bool {
         matches!(self.body, Body::Vacant) && self.id == EntityId::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_actor::Context;
+
+    use super::super::turns::turns;
+    use super::*;
+
+    /// An entity with a state of 16 bytes.
+    struct Small {
+        _state: [u64; 2],
+    }
+
+    impl Actor for Small {
+        type Msg = u64;
+
+        async fn receive(&mut self, _: u64, _: &mut Context<Self>) -> Result<(), borough_actor::Fault> {
+            Ok(())
+        }
+    }
+
+    fn table<A: Actor, T: Turns<A>>(_: &T) -> Table<A, T> {
+        Table::default()
+    }
+
+    #[test]
+    fn the_slot_of_a_small_entity_is_one_line_of_cache() {
+        let mut table = table::<Small, _>(&turns::<Small>());
+        for number in 0..3 * CHUNK as u64 {
+            let id = EntityId::new(&number.to_le_bytes()).unwrap();
+            let slot = table.find_or_add(number << 32, id);
+            let place = table.peek(slot);
+            assert_eq!((size_of_val(place), std::ptr::from_ref(place).addr() % 64), (64, 0));
+        }
     }
 }
