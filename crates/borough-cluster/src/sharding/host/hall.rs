@@ -46,7 +46,8 @@ const BUSIEST: usize = 10;
 /// See the module.
 pub(super) struct Hall<A: Actor, T: Turns<A>> {
     pub(super) floor: Floor<A, T>,
-    pub(super) shards: Vec<Option<Box<Shard<A, T>>>>,
+    /// Side by side, with their homes in them: what a message needs of its shard is then found without a detour.
+    pub(super) shards: Box<[Option<Shard<A, T>>]>,
     /// How many lanes the type has: each has one shard in so many.
     lanes: u32,
     shared: Arc<Shared<A::Msg>>,
@@ -167,13 +168,13 @@ where
 
     /// The shard of that number; made, if nothing is known of it yet.
     fn shard<'a>(
-        shards: &'a mut [Option<Box<Shard<A, T>>>],
+        shards: &'a mut [Option<Shard<A, T>>],
         lanes: u32,
         floor: &Floor<A, T>,
         number: u32,
     ) -> Option<&'a mut Shard<A, T>> {
         let place = shards.get_mut((number / lanes) as usize)?;
-        Some(place.get_or_insert_with(|| Box::new(Shard::new(number, floor))))
+        Some(place.get_or_insert_with(|| Shard::new(number, floor)))
     }
 
     fn do_orders(&mut self) {
@@ -404,7 +405,7 @@ where
 
     #[inline]
     fn home(&self, index: usize) -> Option<&Home<A, T>> {
-        self.shards.get(index)?.as_ref()?.home.as_deref()
+        self.shards.get(index)?.as_ref()?.home.as_ref()
     }
 
     #[inline]

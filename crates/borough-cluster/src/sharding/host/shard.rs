@@ -35,7 +35,7 @@ const WAITING_MAX: usize = 100_000;
 pub(super) struct Shard<A: Actor, T: Turns<A>> {
     pub(super) number: u32,
     pub(super) stance: Stance,
-    pub(super) home: Option<Box<Home<A, T>>>,
+    pub(super) home: Option<Home<A, T>>,
     /// Messages with this tag go straight to their entities; none, if that is 0.
     pub(super) open: Epoch,
     moving: Option<Moving>,
@@ -182,7 +182,7 @@ where
     pub(super) fn start(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
         self.drop_home(floor, false);
         self.stance.start(epoch);
-        self.home = Some(Box::new(Home::new(self.number, epoch)));
+        self.home = Some(Home::new(self.number, epoch));
         self.fence(floor, epoch);
     }
 
@@ -375,7 +375,7 @@ where
         self.moving = None;
         self.forget_fencing(floor);
         if let Some(home) = self.home.take() {
-            floor.let_go(*home, |_, _, waits| match waits {
+            floor.let_go(home, |_, _, waits| match waits {
                 Waits::Message(..) | Waits::Last(_) => travelled(waits),
                 Waits::Adapted(..)
                 | Waits::Terminated(_)
@@ -418,7 +418,7 @@ where
             floor.end_all(&mut home);
             floor.let_end(&mut home);
         }
-        floor.let_go(*home, |floor, id, waits| match waits {
+        floor.let_go(home, |floor, id, waits| match waits {
             Waits::Message(message, _) if was_sent => travelled(message),
             Waits::Message(message, ask) => floor.around.refuse(id, message, ask),
             _ => {}
@@ -453,7 +453,7 @@ where
             return;
         }
         self.moving = None;
-        self.home = Some(Box::new(Home::new(self.number, epoch)));
+        self.home = Some(Home::new(self.number, epoch));
         self.fence(floor, epoch);
     }
 
