@@ -56,8 +56,8 @@ impl<M: Send + 'static> Station<M> {
     }
 
     /// A context to lend to residents.
-    pub fn context<A: Actor<Msg = M>>(&self, house: Arc<dyn House<M>>) -> Context<A> {
-        Context::for_residents(self.cell.clone(), Resident::new(house))
+    pub fn context<A: Actor<Msg = M>>(&self, house: Arc<dyn House<M>>) -> Box<Context<A>> {
+        Box::new(Context::for_residents(self.cell.clone(), Resident::new(house)))
     }
 
     /// Drops a message that no handler will see, and counts it.

@@ -1,6 +1,6 @@
 //! The turns of a resident: its actor and the context it was lent go in, and come back.
 //!
-//! A panic is caught within, so that nothing but the message is lost.
+//! A panic is caught within, so that nothing but the message is lost. The context is boxed because it is handed on several times in each turn.
 
 #![expect(clippy::manual_async_fn, reason = "they would keep their arguments twice")]
 
@@ -21,7 +21,7 @@ pub struct Turned<A: Actor> {
     /// Who had it.
     pub actor: A,
     /// With which context.
-    pub ctx: Context<A>,
+    pub ctx: Box<Context<A>>,
     /// How it went.
     pub outcome: Result<(), Fault>,
 }
@@ -64,7 +64,7 @@ impl<F: Future<Output = Result<(), Fault>>> Future for Fenced<Pin<&mut F>> {
 #[inline]
 pub fn message<A: Actor>(
     mut actor: A,
-    mut ctx: Context<A>,
+    mut ctx: Box<Context<A>>,
     message: A::Msg,
     ask: Option<AskId>,
 ) -> impl Future<Output = Turned<A>> + Send {
@@ -78,7 +78,7 @@ pub fn message<A: Actor>(
 /// The first turn of an instance: `started`, or `restarted` if another failed before it.
 pub fn begin<A: Actor>(
     mut actor: A,
-    mut ctx: Context<A>,
+    mut ctx: Box<Context<A>>,
     followed: Option<Fault>,
 ) -> impl Future<Output = Turned<A>> + Send {
     async move {
@@ -92,7 +92,7 @@ pub fn begin<A: Actor>(
 }
 
 /// The first turn of a resident that came from another node with its state.
-pub fn arrive<A: Actor>(mut actor: A, mut ctx: Context<A>) -> impl Future<Output = Turned<A>> + Send {
+pub fn arrive<A: Actor>(mut actor: A, mut ctx: Box<Context<A>>) -> impl Future<Output = Turned<A>> + Send {
     async move {
         let who = ctx.turn(None);
         let outcome = Fenced { who, code: pin!(actor.arrived(&mut ctx)) }.await;
@@ -103,7 +103,7 @@ pub fn arrive<A: Actor>(mut actor: A, mut ctx: Context<A>) -> impl Future<Output
 /// The last turn of a resident.
 pub fn end<A: Actor>(
     mut actor: A,
-    mut ctx: Context<A>,
+    mut ctx: Box<Context<A>>,
     reason: StopReason,
 ) -> impl Future<Output = Turned<A>> + Send {
     async move {
@@ -116,7 +116,7 @@ pub fn end<A: Actor>(
 /// Somebody who was watched is gone.
 pub fn terminated<A: Actor>(
     mut actor: A,
-    mut ctx: Context<A>,
+    mut ctx: Box<Context<A>>,
     who: Terminated,
 ) -> impl Future<Output = Turned<A>> + Send {
     async move {

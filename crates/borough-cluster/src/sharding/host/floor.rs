@@ -56,7 +56,7 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) waking: Vec<Waking>,
     turns: T,
     /// What the next turn is lent, if the last one did not keep it.
-    ctx: Option<Context<A>>,
+    ctx: Option<Box<Context<A>>>,
     message_place: Option<Place<T::Message>>,
     begin_place: Option<Place<T::Begin>>,
     /// How the next turn calls, if it awaits something.
@@ -261,7 +261,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         home: &mut Home<A, T>,
         slot: u32,
         purpose: Purpose,
-        turn: impl FnOnce(Context<A>) -> F,
+        turn: impl FnOnce(Box<Context<A>>) -> F,
     ) where
         F: Future<Output = Turned<A>> + Send + 'static,
     {
@@ -276,7 +276,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     }
 
     #[inline]
-    fn lend(&mut self, home: &mut Home<A, T>, slot: u32) -> Context<A> {
+    fn lend(&mut self, home: &mut Home<A, T>, slot: u32) -> Box<Context<A>> {
         let belongings = home.table.take_belongings(slot);
         let id = home.table.peek(slot).id.clone();
         let mut ctx = self.ctx.take().unwrap_or_else(|| self.station.context(self.around.clone()));

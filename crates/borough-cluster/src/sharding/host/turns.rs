@@ -18,8 +18,8 @@ pub(super) trait Turns<A: Actor>: Send + Sync + 'static {
     /// The first turn of an instance.
     type Begin: Future<Output = Turned<A>> + Send + 'static;
 
-    fn message(&self, actor: A, ctx: Context<A>, message: A::Msg, ask: Option<AskId>) -> Self::Message;
-    fn begin(&self, actor: A, ctx: Context<A>, followed: Option<Fault>) -> Self::Begin;
+    fn message(&self, actor: A, ctx: Box<Context<A>>, message: A::Msg, ask: Option<AskId>) -> Self::Message;
+    fn begin(&self, actor: A, ctx: Box<Context<A>>, followed: Option<Fault>) -> Self::Begin;
 }
 
 /// Turns made by these two functions.
@@ -28,8 +28,8 @@ struct MadeBy<F, G>(F, G);
 impl<A, F, G, M, B> Turns<A> for MadeBy<F, G>
 where
     A: Actor,
-    F: Fn(A, Context<A>, A::Msg, Option<AskId>) -> M + Send + Sync + 'static,
-    G: Fn(A, Context<A>, Option<Fault>) -> B + Send + Sync + 'static,
+    F: Fn(A, Box<Context<A>>, A::Msg, Option<AskId>) -> M + Send + Sync + 'static,
+    G: Fn(A, Box<Context<A>>, Option<Fault>) -> B + Send + Sync + 'static,
     M: Future<Output = Turned<A>> + Send + 'static,
     B: Future<Output = Turned<A>> + Send + 'static,
 {
@@ -37,12 +37,12 @@ where
     type Begin = B;
 
     #[inline]
-    fn message(&self, actor: A, ctx: Context<A>, message: A::Msg, ask: Option<AskId>) -> M {
+    fn message(&self, actor: A, ctx: Box<Context<A>>, message: A::Msg, ask: Option<AskId>) -> M {
         (self.0)(actor, ctx, message, ask)
     }
 
     #[inline]
-    fn begin(&self, actor: A, ctx: Context<A>, followed: Option<Fault>) -> B {
+    fn begin(&self, actor: A, ctx: Box<Context<A>>, followed: Option<Fault>) -> B {
         (self.1)(actor, ctx, followed)
     }
 }
