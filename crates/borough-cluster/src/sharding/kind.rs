@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use arc_swap::ArcSwap;
 use borough_actor::remote::{self, Carrier, Head, Inlet, Message, Outgoing};
 use borough_actor::resident::{self, Asked, discard};
 use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
@@ -30,6 +29,7 @@ use super::retry::Retry;
 use super::routes::{Board, Used, Way};
 use super::settings::{Fence, ShardBy};
 use super::shell::{Closing, Opening, Shell};
+use super::view::{Outlook, View};
 use super::weigh::weigh;
 use super::wire::{self, HEAD_MAX};
 
@@ -45,7 +45,7 @@ pub(super) struct KindCore<M: Message> {
     /// Set once the lanes are made; none for a proxy.
     lanes: OnceLock<Box<[Lane<M>]>>,
     hosts: AtomicBool,
-    view: ArcSwap<View>,
+    view: Outlook,
     peers: Peers,
     pub(super) forwards: Forwards,
     pub(super) fence: Option<Arc<dyn Fence>>,
@@ -57,14 +57,6 @@ pub(super) struct KindCore<M: Message> {
     /// In which setting the cluster has agreed on something else.
     differs: OnceLock<Unsendable>,
     pub(super) me: Weak<Self>,
-}
-
-/// What this node knows of its cluster, for the lanes.
-#[derive(Debug, Default)]
-pub(super) struct View {
-    pub(super) life: Option<Uid>,
-    pub(super) id: Option<KindId>,
-    pub(super) table: Option<Arc<Table>>,
 }
 
 /// What a type is started with.
@@ -88,7 +80,7 @@ impl<M: Message> KindCore<M> {
             budget: Budget::new(hold_limit),
             lanes: OnceLock::new(),
             hosts: AtomicBool::new(hosts),
-            view: ArcSwap::default(),
+            view: Outlook::default(),
             peers: Peers::default(),
             forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages),
             fence,
@@ -121,7 +113,7 @@ impl<M: Message> KindCore<M> {
     /// Which life of the node this lives in.
     #[inline]
     pub(super) fn life(&self) -> Option<Uid> {
-        self.view.load().life
+        self.view.life()
     }
 
     pub(super) fn view(&self) -> Arc<View> {
@@ -263,7 +255,6 @@ impl<M: Message> KindCore<M> {
         }
     }
 
-    /// Starts the shard of an entity, if nobody hosts it yet.
     pub(super) fn shard_id(&self, number: u32) -> Option<ShardId> {
         self.view.load().id.map(|kind| ShardId { kind, number })
     }
@@ -409,7 +400,7 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>) {
-        self.view.store(Arc::new(View { life: Some(life), id, table: Some(table.clone()) }));
+        self.view.store(View { life: Some(life), id, table: Some(table.clone()) });
         if let Some(agreed) = id.and_then(|id| table.kind(id)) {
             self.compare(agreed.kind());
         }
@@ -515,7 +506,7 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn reset(&self) {
         self.close_all();
-        self.view.store(Arc::default());
+        self.view.store(View::default());
         self.peers.clear(self.sharding.hub());
         for lane in self.lanes() {
             lane.order(Order::DropAll);

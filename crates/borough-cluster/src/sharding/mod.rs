@@ -37,6 +37,7 @@ mod shell;
 mod start;
 mod surroundings;
 mod tally;
+mod view;
 mod weigh;
 mod wire;
 

@@ -16,8 +16,9 @@ use super::counts::Why;
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
-use super::kind::{KindCore, View};
+use super::kind::KindCore;
 use super::settings::Fenced;
+use super::view::View;
 use super::wire::{self, HEAD_MAX};
 
 impl Sight for View {

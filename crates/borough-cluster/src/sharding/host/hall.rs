@@ -404,7 +404,7 @@ where
     }
 
     #[inline]
-    fn home(&self, index: usize) -> Option<&Home<A, T>> {
+    pub(super) fn home(&self, index: usize) -> Option<&Home<A, T>> {
         self.shards.get(index)?.as_ref()?.home.as_ref()
     }
 

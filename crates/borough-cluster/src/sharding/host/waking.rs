@@ -92,7 +92,7 @@ where
     #[cold]
     pub(super) fn look_at_waking(&mut self) {
         for waking in std::mem::take(&mut self.floor.waking) {
-            let home = self.home(waking.shard).filter(|home| home.epoch == waking.epoch);
+            let home = self.home(self.index(waking.shard)).filter(|home| home.epoch == waking.epoch);
             let woken = match home.map(|home| self.floor.stage(home, &waking.id)) {
                 None => Woken::Elsewhere,
                 Some(Stage::Lives) => Woken::Lives,
@@ -107,9 +107,5 @@ where
             // Whoever asked may be gone.
             let _ = waking.say.send(woken);
         }
-    }
-
-    fn home(&self, shard: u32) -> Option<&Home<A, T>> {
-        self.shards.get(self.index(shard))?.as_ref()?.home.as_deref()
     }
 }
