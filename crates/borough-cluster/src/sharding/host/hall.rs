@@ -381,24 +381,28 @@ where
         }
     }
 
-    /// Finds out where the next few messages go. In passes, of which none waits for what it reads: a branch that depends on memory that is on
-    /// its way would keep the processor from asking for that of the next message.
+    /// Finds out where the next few messages go, in passes: what is fetched from memory in one of them is needed in the next. Those that fetch do
+    /// nothing else, and do not look at what they get: so the processor has many of them under way at once.
     #[inline]
     fn look_up(&self, found: &mut [Found; CHUNK]) {
-        let mut touched = 0;
         let mut count = 0;
         for (item, found) in self.batch.iter().zip(found.iter_mut()).take(self.chunk) {
             let Item::Message(stowed) = item else { break };
             *found = Found { hash: self.floor.hash(&stowed.id), index: self.index(stowed.shard), slot: None };
-            if let Some(home) = self.home(found.index) {
-                touched ^= home.table.touch_index(found.hash);
-            }
             count += 1;
         }
-        for found in found.iter_mut().take(count) {
-            let Some(home) = self.home(found.index) else { continue };
-            found.slot = home.table.candidate(found.hash);
-            touched ^= found.slot.map_or(0, |slot| home.table.touch_slot(slot));
+        let found = &mut found[..count];
+        let mut touched = 0;
+        for found in &*found {
+            touched ^= self.home(found.index).map_or(0, |home| home.table.touch_index(found.hash));
+        }
+        for found in &mut *found {
+            found.slot = self.home(found.index).and_then(|home| home.table.candidate(found.hash));
+        }
+        for found in &*found {
+            if let (Some(home), Some(slot)) = (self.home(found.index), found.slot) {
+                touched ^= home.table.touch_slot(slot);
+            }
         }
         std::hint::black_box(touched);
     }

@@ -116,7 +116,7 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
     pub(super) fn touch_slot(&self, slot: u32) -> u64 {
         let place = self.peek(slot);
         // Both ends of one that takes more than a line.
-        place.id.len() as u64 ^ u64::from(place.stamp) ^ u64::from(matches!(place.body, Body::Live(_)))
+        place.id.len() as u64 ^ u64::from(place.stamp)
     }
 
     /// The slot that is most likely the one of that hash; nothing of it is looked at.
