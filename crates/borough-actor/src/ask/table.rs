@@ -126,7 +126,7 @@ impl AskTable {
     pub(crate) fn is_given_up(&self, ask: AskId) -> bool {
         match ask.deadline_abroad() {
             None => self.given_up.contains(ask),
-            Some(deadline) => self.is_past(deadline),
+            Some(deadline) => Self::is_past(deadline, self.clock()),
         }
     }
 
@@ -136,10 +136,11 @@ impl AskTable {
         AskId::abroad(arrived.wrapping_add(left))
     }
 
-    #[cold]
-    fn is_past(&self, deadline: u32) -> bool {
+    /// Whether that is over by [`AskTable::clock`] at `now`.
+    #[inline]
+    pub(crate) fn is_past(deadline: u32, now: u32) -> bool {
         // The clock goes round in 49 days; half of that is the past.
-        self.clock().wrapping_sub(deadline) <= LONGEST_ABROAD
+        now.wrapping_sub(deadline) <= LONGEST_ABROAD
     }
 
     /// Milliseconds since the table began, as far as they fit.

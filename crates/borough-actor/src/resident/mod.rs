@@ -90,15 +90,35 @@ pub fn report_failure(system: &SystemHandle, path: String, fault: &Fault, direct
     system.events().publish(failed);
 }
 
-/// Whether the asker of that ask has given up.
+/// A moment by the clock of a system's asks, in milliseconds. Whoever looks at many asks of other nodes reads it once for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskClock(u32);
+
+impl AskClock {
+    /// Reads it.
+    pub fn now(system: SystemRef<'_>) -> Self {
+        Self(system.0.asks.clock())
+    }
+
+    /// Names the ask of another node whose asker waits for so long from then on.
+    #[inline]
+    pub fn ask_from_abroad(self, left: Duration) -> AskId {
+        AskTable::name_abroad(self.0, left)
+    }
+}
+
+/// Whether the asker of that ask has given up, by `now`; without it the clock is read.
 #[inline]
-pub fn is_given_up(system: SystemRef<'_>, ask: AskId) -> bool {
-    system.0.asks.is_given_up(ask)
+pub fn is_given_up(system: SystemRef<'_>, ask: AskId, now: Option<AskClock>) -> bool {
+    match (ask.deadline_abroad(), now) {
+        (Some(deadline), Some(now)) => AskTable::is_past(deadline, now.0),
+        _ => system.0.asks.is_given_up(ask),
+    }
 }
 
 /// Names the ask of another node whose asker waits for so long from now on.
 pub fn ask_from_abroad(system: SystemRef<'_>, left: Duration) -> AskId {
-    AskTable::name_abroad(system.0.asks.clock(), left)
+    AskClock::now(system).ask_from_abroad(left)
 }
 
 /// How long the asker of another node's ask still waits; `None` if it is an ask of this node.

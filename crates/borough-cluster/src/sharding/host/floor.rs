@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
-use borough_actor::resident::{self, AskId, Ended, Lodger, Station, Turned, is_given_up};
+use borough_actor::resident::{self, AskClock, AskId, Ended, Lodger, Station, Turned, is_given_up};
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
 
@@ -54,6 +54,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) handled: u64,
     /// Entities that somebody waits for to begin.
     pub(super) waking: Vec<Waking>,
+    /// What time it is by the clock of asks, while that was read just now.
+    pub(super) clock: Option<AskClock>,
     turns: T,
     /// What the next turn is lent, if the last one did not keep it.
     ctx: Option<Box<Context<A>>>,
@@ -113,6 +115,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             stamp: 0,
             handled: 0,
             waking: Vec::new(),
+            clock: None,
             turns,
             ctx: None,
             message_place: None,
@@ -200,7 +203,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     #[inline]
     fn handle(&mut self, home: &mut Home<A, T>, slot: u32, actor: A, message: A::Msg, ask: Option<AskId>) {
         if let Some(ask) = ask
-            && is_given_up((&self.system).into(), ask)
+            && is_given_up((&self.system).into(), ask, self.clock)
         {
             let id = home.table.peek(slot).id.clone();
             self.bury(&id, message, true, DeadLetterReason::AskerGone);

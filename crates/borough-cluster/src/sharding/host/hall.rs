@@ -7,9 +7,9 @@ use std::sync::{Arc, PoisonError};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use borough_actor::remote::{Lost, Message, within};
+use borough_actor::Actor;
+use borough_actor::remote::Message;
 use borough_actor::resident::{self, Batch, Taken};
-use borough_actor::{Actor, DeadLetterReason, EntityId};
 use borough_protocol::sharding::region::Dropped;
 use tokio::time::Instant;
 
@@ -18,10 +18,12 @@ use super::floor::{Caller, Floor, Home};
 use super::inlet::refuse;
 use super::lane::Shared;
 use super::order::{Depth, LaneStats, Order};
-use super::parcel::{Came, Item, Packet, Parcel, Rare, Stowed};
+use super::packet::Packet;
+use super::parcel::{Item, Rare, Stowed};
 use super::shard::{Placed, Shard};
 use super::table::Body;
 use super::turns::Turns;
+use super::unpacking::Coming;
 
 /// How many messages are looked at in one pass.
 const CHUNK: usize = 32;
@@ -53,8 +55,10 @@ pub(super) struct Hall<A: Actor, T: Turns<A>> {
     shared: Arc<Shared<A::Msg>>,
     batch: Batch<Item<A::Msg>>,
     /// The rest of a packet that was begun with.
-    packet: Option<Packet>,
-    chunk: usize,
+    pub(super) packet: Option<Packet>,
+    /// Where its next messages go; empty, and kept for its room.
+    pub(super) coming: Vec<Coming>,
+    pub(super) chunk: usize,
     pub(super) began: Instant,
     pub(super) sweep: super::sweep::Sweep,
     long_turns: u64,
@@ -86,6 +90,7 @@ where
             shared,
             batch: Batch::default(),
             packet: None,
+            coming: Vec::new(),
             chunk: TIMED,
             began: Instant::now(),
             sweep,
@@ -162,6 +167,7 @@ where
         Poll::Pending
     }
 
+    #[inline]
     pub(super) fn index(&self, shard: u32) -> usize {
         (shard / self.lanes) as usize
     }
@@ -430,7 +436,7 @@ where
     }
 
     #[cold]
-    fn place(&mut self, placed: Placed<A::Msg>) {
+    pub(super) fn place(&mut self, placed: Placed<A::Msg>) {
         let number = match &placed {
             Placed::Message(stowed) => stowed.shard,
             Placed::Barrier(barrier) => barrier.shard,
@@ -457,30 +463,6 @@ where
                     shard.take_part(&mut self.floor, part);
                 }
             }
-        }
-    }
-
-    /// Decodes a few messages of a packet, and then runs them.
-    fn run_packet(&mut self) {
-        let Some(mut packet) = self.packet.take() else { return };
-        let mut decoded: Vec<Stowed<A::Msg>> = Vec::with_capacity(self.chunk);
-        while decoded.len() < self.chunk {
-            match packet.next(|came, carrier| within(carrier, || decode(came, &self.floor))) {
-                None => break,
-                Some(Some(stowed)) => decoded.push(stowed),
-                Some(None) => {}
-            }
-        }
-        if packet.len() > 0 {
-            self.packet = Some(packet);
-        }
-        let look = |stowed: &Stowed<A::Msg>| {
-            let (hash, index) = (self.floor.hash(&stowed.id), self.index(stowed.shard));
-            Found { hash, index, slot: self.home(index).and_then(|home| home.table.candidate(hash)) }
-        };
-        let found: Vec<_> = decoded.iter().map(look).collect();
-        for (stowed, found) in decoded.into_iter().zip(found) {
-            self.run_message(stowed, found);
         }
     }
 
@@ -558,24 +540,4 @@ fn is_gentle(why: Dropped) -> bool {
         Dropped::NoOtherHost | Dropped::TooLate | Dropped::Closing => true,
         Dropped::NotAdmitted | Dropped::BeganAnew | Dropped::Overtaken => false,
     }
-}
-
-/// A message as it came; `None` if it cannot be read, and whoever asked was told.
-fn decode<A: Actor, T: Turns<A>>(came: &Came<'_>, floor: &Floor<A, T>) -> Option<Stowed<A::Msg>>
-where
-    A::Msg: Message,
-{
-    let Came { shard, tag, id, ask, codec, body } = *came;
-    let message = resident::decoding(|| codec.decode(body)).ok().and_then(Result::ok);
-    let (Ok(id), Some(message)) = (EntityId::new(id), message) else {
-        floor.around.dropped(DeadLetterReason::Unreadable);
-        floor.station.record(|| format!("/{}", floor.around.kind()), DeadLetterReason::Unreadable);
-        if let Some((ask, _)) = ask {
-            borough_actor::remote::current_passage(|carrier| carrier.lose(ask, Lost::Discarded));
-        }
-        return None;
-    };
-    let left = |left: Option<u32>| left.map_or(Duration::MAX, |left| Duration::from_millis(left.into()));
-    let ask = ask.map(|(_, deadline)| resident::ask_from_abroad((&floor.system).into(), left(deadline)));
-    Some(Stowed::new(Parcel { shard, tag, id, message }, ask))
 }

@@ -11,7 +11,8 @@ use borough_actor::resident::{Letter, Ticket};
 use borough_protocol::sharding::Epoch;
 
 use super::lane::Shared;
-use super::parcel::{Barrier, Came, Item, Packet, Part, Rare};
+use super::packet::Packet;
+use super::parcel::{Barrier, Came, Item, Part, Rare};
 
 /// See the module.
 pub(crate) struct LaneInlet<M> {
@@ -28,7 +29,7 @@ pub(crate) struct LaneInlet<M> {
 
 impl<M> LaneInlet<M> {
     pub(super) fn new(lane: Arc<Shared<M>>, carrier: Arc<dyn Carrier>) -> Self {
-        let open = Packet::new(carrier.clone());
+        let open = Packet::new(carrier.clone(), lane.spares.clone());
         Self { lane, carrier, staged: VecDeque::new(), weight: 0, open, in_line: None }
     }
 
@@ -56,7 +57,8 @@ impl<M> LaneInlet<M> {
 
     fn seal(&mut self) {
         if self.open.len() > 0 {
-            let packet = std::mem::replace(&mut self.open, Packet::new(self.carrier.clone()));
+            let next = Packet::new(self.carrier.clone(), self.lane.spares.clone());
+            let packet = std::mem::replace(&mut self.open, next);
             self.stage(Rare::Packet(packet));
         }
     }

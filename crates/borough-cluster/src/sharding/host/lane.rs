@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use super::crowd::Crowd;
 use super::inlet::LaneInlet;
 use super::order::{Depth, LaneStats, Order};
+use super::packet::Spares;
 use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
 
 /// How many messages wait in a lane's mailbox; few, so that they stay in cache.
@@ -39,6 +40,8 @@ pub(super) struct Shared<M> {
     pub(super) ready: Mutex<Vec<u64>>,
     /// Entities that have as many messages waiting as they may.
     pub(super) crowd: Crowd<M>,
+    /// Buffers for what comes from other nodes.
+    pub(super) spares: Arc<Spares>,
 }
 
 impl<M> Shared<M> {
@@ -75,6 +78,7 @@ impl<M> Shared<M> {
             orders: Mutex::default(),
             ready: Mutex::default(),
             crowd: Crowd::default(),
+            spares: Arc::default(),
         }
     }
 }

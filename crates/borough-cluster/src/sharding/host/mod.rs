@@ -21,6 +21,7 @@ mod index;
 mod inlet;
 mod lane;
 mod order;
+mod packet;
 mod parcel;
 mod policy;
 mod settings;
@@ -30,6 +31,7 @@ mod sweep;
 mod table;
 mod transfer;
 mod turns;
+mod unpacking;
 mod waking;
 
 use std::sync::Arc;

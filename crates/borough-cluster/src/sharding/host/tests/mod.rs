@@ -2,5 +2,6 @@
 
 mod life;
 mod moves;
+mod packets;
 mod rig;
 mod thing;

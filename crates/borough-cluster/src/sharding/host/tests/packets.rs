@@ -1,0 +1,93 @@
+//! Messages of another node, in packets.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use borough_actor::remote::{Carrier, within};
+use borough_actor::{IntoEntityId, System};
+use borough_wire::codec::CodecId;
+
+use super::rig::{Node, e, shard_of, uid};
+use super::thing::{STARTED, Word, system, things};
+use crate::sharding::host::packet::{Packet, Spares};
+use crate::sharding::host::{Came, Surroundings};
+
+fn came<'a>(id: &'a str, ask: Option<(u64, Option<u32>)>, body: &'a [u8]) -> Came<'a> {
+    let shard = shard_of(&id.into_entity_id().unwrap());
+    Came { shard, tag: e(1), id: id.as_bytes(), ask, codec: CodecId::Postcard, body }
+}
+
+fn carrier(system: &System) -> Arc<dyn Carrier> {
+    Node::running(system, things()).around.carrier(uid(2)).unwrap()
+}
+
+fn bodies(packet: &mut Packet) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| packet.next(|came, _| came.body.to_vec())).collect()
+}
+
+#[tokio::test]
+async fn a_packet_gives_its_messages_as_they_were_put_in() {
+    let system = system();
+    let mut packet = Packet::new(carrier(&system), Arc::default());
+    let asks = [None, Some((7, None)), Some((u64::MAX, Some(0))), Some((1, Some(u32::MAX)))];
+    for ask in asks {
+        packet.push(&came("some id", ask, b"body"));
+    }
+    packet.push(&came("a", None, b""));
+    assert_eq!((packet.len(), packet.messages().count()), (5, 5));
+    for ask in asks {
+        let same = packet.next(|came, _| (came.id.to_vec(), came.tag, came.ask, came.body.to_vec()));
+        assert_eq!(same, Some((b"some id".to_vec(), e(1), ask, b"body".to_vec())));
+    }
+    assert_eq!(packet.next(|came, _| (came.shard, came.body.len())), Some((came("a", None, b"").shard, 0)));
+    assert_eq!((packet.next(|_, _| ()), packet.messages().count()), (None, 0));
+}
+
+#[tokio::test]
+async fn what_is_cut_off_a_packet_comes_before_the_rest() {
+    let system = system();
+    let mut packet = Packet::new(carrier(&system), Arc::default());
+    for number in 0..5_u8 {
+        packet.push(&came("a", None, &[number]));
+    }
+    let mut front = packet.cut(2);
+    assert_eq!((front.len(), packet.len()), (2, 3));
+    assert_eq!(
+        (bodies(&mut front), bodies(&mut packet)),
+        (vec![vec![0], vec![1]], vec![vec![2], vec![3], vec![4]])
+    );
+}
+
+#[tokio::test]
+async fn the_buffer_of_a_packet_serves_the_next_one_which_has_nothing_of_it() {
+    let system = system();
+    let (carrier, spares) = (carrier(&system), Arc::<Spares>::default());
+    let mut first = Packet::new(carrier.clone(), spares.clone());
+    first.push(&came("a", None, &[1; 5000]));
+    drop(first);
+    assert_eq!(spares.len(), 1);
+    let mut next = Packet::new(carrier, spares.clone());
+    next.push(&came("a", None, b"x"));
+    assert_eq!(spares.len(), 0);
+    assert_eq!(bodies(&mut next), [b"x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_cannot_be_read_or_is_asked_in_vain_harms_no_other_of_its_packet() {
+    let system = system();
+    let node = Node::running(&system, things());
+    let carrier = node.around.carrier(uid(2)).unwrap();
+    let note = |note| {
+        let mut body = Vec::new();
+        within(&carrier, || CodecId::Postcard.encode(&Word::Note(note), &mut body)).unwrap();
+        body
+    };
+    let mut inlet = node.lane(came("a", None, b"").shard).inlet(carrier.clone());
+    inlet.take(came("a", None, &note(1)));
+    inlet.take(came("a", None, &[0xff; 3]));
+    // Its asker waits no longer.
+    inlet.take(came("a", Some((9, Some(0))), &note(2)));
+    inlet.take(came("a", Some((9, None)), &note(3)));
+    poll_fn(|cx| inlet.poll_flush(cx)).await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1, 3]);
+}
