@@ -37,7 +37,7 @@ const CHUNK_TIME: Duration = Duration::from_millis(1);
 const TIMED: usize = 4;
 const SAMPLED: usize = 64;
 /// Within a chunk the clock is looked at after so many turns.
-const LOOK_EVERY: usize = 8;
+pub(super) const LOOK_EVERY: usize = 8;
 /// A turn that takes longer holds up its lane, and is counted.
 const LONG_TURN: Duration = Duration::from_millis(10);
 /// What the stamps of entities count.

@@ -3,7 +3,7 @@
 //! So the one who reads from the network does not, and the many messages of a packet move as one.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use borough_actor::remote::{Carrier, RUN_BYTES, RUN_MESSAGES};
 use borough_protocol::sharding::Epoch;
@@ -155,37 +155,43 @@ pub(super) struct Spares(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     buffers: Vec<Vec<u8>>,
+    bytes: usize,
     /// How large the last one was: a new one is made so.
     size: usize,
 }
 
-/// How many buffers a lane keeps, and how large.
-const SPARES: usize = 4;
+/// How much a lane keeps. A full mailbox has a dozen packets when all of them come from one busy node.
+const SPARE_BYTES: usize = RUN_BYTES * 4;
+/// A buffer larger than this is not kept.
 const SPARE_MAX: usize = RUN_BYTES * 2;
 
 impl Spares {
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).buffers.len()
+        self.lock().buffers.len()
     }
 
     /// An empty buffer, one that has served before if there is any.
     fn take(&self) -> Vec<u8> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.lock();
         let (buffer, size) = (kept.buffers.pop(), kept.size);
+        kept.bytes -= buffer.as_ref().map_or(0, Vec::capacity);
         drop(kept);
-        buffer.unwrap_or_else(|| Vec::with_capacity(size))
+        buffer.unwrap_or_else(|| Vec::with_capacity(size.min(RUN_BYTES)))
     }
 
     fn put(&self, mut buffer: Vec<u8>) {
-        if buffer.capacity() > SPARE_MAX {
-            return;
-        }
         buffer.clear();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.size = buffer.capacity();
-        if kept.buffers.len() < SPARES {
+        let mut kept = self.lock();
+        let size = buffer.capacity();
+        if size <= SPARE_MAX && kept.bytes + size <= SPARE_BYTES {
+            kept.size = size;
+            kept.bytes += size;
             kept.buffers.push(buffer);
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

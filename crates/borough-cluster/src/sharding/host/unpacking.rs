@@ -9,7 +9,7 @@ use borough_actor::resident::{self, AskClock};
 use borough_actor::{Actor, DeadLetterReason, EntityId};
 
 use super::floor::Floor;
-use super::hall::Hall;
+use super::hall::{Hall, LOOK_EVERY};
 use super::packet::Packet;
 use super::parcel::{Came, Parcel, Stowed};
 use super::shard::Placed;
@@ -32,14 +32,19 @@ where
         let Some(mut packet) = self.packet.take() else { return };
         let mut coming = std::mem::take(&mut self.coming);
         self.look_up_coming(&packet, &mut coming);
+        let is_some = !coming.is_empty();
         let now = AskClock::now((&self.floor.system).into());
         self.floor.clock = Some(now);
-        for found in coming.drain(..) {
+        for (done, found) in coming.drain(..).enumerate() {
+            if done % LOOK_EVERY == LOOK_EVERY - 1 {
+                // The turns before may have taken long.
+                self.floor.clock = Some(AskClock::now((&self.floor.system).into()));
+            }
             self.run_next(&mut packet, found, now);
         }
         self.floor.clock = None;
         self.coming = coming;
-        if packet.len() > 0 {
+        if is_some && packet.len() > 0 {
             self.packet = Some(packet);
         }
     }

@@ -91,3 +91,23 @@ async fn a_message_that_cannot_be_read_or_is_asked_in_vain_harms_no_other_of_its
     poll_fn(|cx| inlet.poll_flush(cx)).await;
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1, 3]);
 }
+
+#[tokio::test]
+async fn only_so_much_is_kept_of_the_buffers_of_packets() {
+    let system = system();
+    let (carrier, spares) = (carrier(&system), Arc::<Spares>::default());
+    let packets: Vec<_> = (0..100)
+        .map(|_| {
+            let mut packet = Packet::new(carrier.clone(), spares.clone());
+            packet.push(&came("a", None, &[1; 10_000]));
+            packet
+        })
+        .collect();
+    drop(packets);
+    let kept = spares.len();
+    assert!((10..=26).contains(&kept), "{kept} buffers of 10 KB");
+    let mut large = Packet::new(carrier, spares.clone());
+    large.push(&came("a", None, &vec![1; 1024 * 1024]));
+    drop(large);
+    assert_eq!(spares.len(), kept - 1);
+}
