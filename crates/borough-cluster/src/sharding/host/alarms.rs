@@ -1,7 +1,8 @@
-//! The clock of a lane: one heap, one sleep.
+//! The clock of a lane: one list of moments, one sleep.
+//!
+//! Promise: an alarm that is called off is gone at once, however far away its moment was.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::Context;
@@ -27,46 +28,63 @@ pub(super) enum Due {
 /// See the module.
 #[derive(Default)]
 pub(super) struct Alarms {
-    heap: BinaryHeap<Reverse<Alarm>>,
+    alarms: BTreeMap<Alarm, Due>,
     set: u64,
     sleep: Option<Pin<Box<Sleep>>>,
     /// For when the task was last said to be woken.
     armed: Option<Instant>,
 }
 
-struct Alarm {
+/// Names an alarm that was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Alarm {
     at: Instant,
     /// Tells those of one moment apart, in the order they were set.
     number: u64,
-    due: Due,
+}
+
+impl Alarm {
+    /// When it rings.
+    pub(super) fn at(self) -> Instant {
+        self.at
+    }
 }
 
 impl Alarms {
-    pub(super) fn set(&mut self, at: Instant, due: Due) {
+    pub(super) fn set(&mut self, at: Instant, due: Due) -> Alarm {
         self.set += 1;
-        self.heap.push(Reverse(Alarm { at, number: self.set, due }));
+        let alarm = Alarm { at, number: self.set };
+        self.alarms.insert(alarm, due);
+        alarm
+    }
+
+    /// Calls one off, if it has not rung.
+    pub(super) fn cancel(&mut self, alarm: Alarm) {
+        self.alarms.remove(&alarm);
+    }
+
+    /// How many are set.
+    pub(super) fn len(&self) -> usize {
+        self.alarms.len()
     }
 
     /// The next that is due at `now`.
     pub(super) fn next(&mut self, now: Instant) -> Option<Due> {
-        if self.heap.peek()?.0.at > now {
-            return None;
-        }
-        self.heap.pop().map(|Reverse(alarm)| alarm.due)
+        let first = self.alarms.first_entry()?;
+        (first.key().at <= now).then(|| first.remove())
     }
 
     /// Whether the task is woken for the next already.
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
-        let next = self.heap.peek().map(|Reverse(next)| next.at);
+        let next = self.alarms.first_key_value().map(|(next, _)| next.at);
         next.is_none() || next == self.armed
     }
 
     /// Whether something is due; if not, has the task woken for the next.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
-            let Some(Reverse(next)) = self.heap.peek() else { return false };
-            let at = next.at;
+            let Some((&Alarm { at, .. }, _)) = self.alarms.first_key_value() else { return false };
             if at <= Instant::now() {
                 return true;
             }
@@ -80,25 +98,5 @@ impl Alarms {
             }
             (self.sleep, self.armed) = (None, None);
         }
-    }
-}
-
-impl PartialEq for Alarm {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Alarm {}
-
-impl PartialOrd for Alarm {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Alarm {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
     }
 }

@@ -7,6 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 use borough_actor::resident::{self, Annexed, Belongings, Summons};
 use borough_actor::{Actor, EntityId, StopReason};
 
+use super::alarms::Due;
 use super::busy::{Busy, Doing, Waits};
 use super::floor::{Caller, Floor, Home, busy};
 use super::table::Body;
@@ -39,7 +40,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if let Some(actor) = state {
             let mut belongings = home.table.take_belongings(slot);
             belongings.restash(stashed);
-            home.table.put_belongings(slot, belongings);
+            home.table.put_belongings(slot, belongings, &mut self.alarms);
             home.table.slot(slot).body = Body::Lent;
             self.rank(home, slot);
             self.other(home, slot, Purpose::Begin, |ctx| resident::arrive(actor, ctx));
@@ -151,6 +152,22 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         if let Some(owned) = home.table.owned.get_mut(&slot) {
             (owned.belongings, owned.call) = (belongings, Some(call));
+        }
+    }
+
+    /// Sees to the entity's timers and to its own mailbox, after a turn.
+    pub(super) fn attend(&mut self, home: &mut Home<A, T>, slot: u32) {
+        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
+        if let Some(next) = owned.belongings.next_deadline()
+            && owned.alarm.is_none_or(|set| next < set.at())
+        {
+            let due = Due::Timer { shard: home.number, epoch: home.epoch, slot };
+            if let Some(later) = owned.alarm.replace(self.alarms.set(next, due)) {
+                self.alarms.cancel(later);
+            }
+        }
+        if owned.belongings.has_annex() {
+            self.look_into_annex(home, slot);
         }
     }
 

@@ -54,7 +54,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let stashed = belongings.forget_instance();
         let wait = belongings.next_restart(&self.settings.supervision);
         belongings.set_followed(fault);
-        home.table.put_belongings(slot, belongings);
+        home.table.put_belongings(slot, belongings, &mut self.alarms);
         let entity = busy(&mut home.table.slot(slot).body);
         entity.doing = Doing::Rest;
         for (message, ask) in stashed.into_iter().rev() {
@@ -62,7 +62,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         if let Some(wait) = wait {
             let due = Due::Restart { shard: home.number, epoch: home.epoch, slot };
-            return self.alarms.set(Instant::now() + wait, due);
+            self.alarms.set(Instant::now() + wait, due);
+            return;
         }
         let path = self.path(&home.table.peek(slot).id);
         tracing::error!(entity = %path, "failed too often, stops");

@@ -9,7 +9,7 @@ use borough_actor::resident::{self, AskClock, AskId, Ended, Lodger, Station, Tur
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
 
-use super::alarms::{Alarms, Due};
+use super::alarms::Alarms;
 use super::busy::{Busy, Doing, Waits};
 use super::lane::Shared;
 use super::policy::Ranks;
@@ -240,7 +240,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.rank(home, slot);
         let mut belongings = home.table.take_belongings(slot);
         let followed = belongings.take_followed();
-        home.table.put_belongings(slot, belongings);
+        home.table.put_belongings(slot, belongings, &mut self.alarms);
         let ctx = self.lend(home, slot);
         if self.settings.task_per_entity {
             let turn = self.turns.begin(actor, ctx, followed);
@@ -351,7 +351,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let unstashed = ctx.take_unstashed();
         let belongings = ctx.unsettle().belongings;
         self.ctx = Some(ctx);
-        let owns = home.table.put_belongings(slot, belongings);
+        let owns = home.table.put_belongings(slot, belongings, &mut self.alarms);
         let is_plain = outcome.is_ok() && ending.is_none() && unstashed.is_empty() && !owns;
         if is_plain && !matches!(purpose, Purpose::End(_)) {
             return put_back(home, slot, actor);
@@ -462,7 +462,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
                 for (key, left, message) in timers {
                     belongings.set_timer(key, left, message);
                 }
-                home.table.put_belongings(slot, belongings);
+                home.table.put_belongings(slot, belongings, &mut self.alarms);
                 put_back(home, slot, actor);
                 self.attend(home, slot);
             }
@@ -516,14 +516,21 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     /// Nothing of what the entity in that slot had is left.
     pub(super) fn forget_owned(&mut self, home: &mut Home<A, T>, slot: u32) {
         home.table.slot(slot).owns = false;
-        if let Some(call) = home.table.owned.remove(&slot).and_then(|owned| owned.call) {
+        let Some(owned) = home.table.owned.remove(&slot) else { return };
+        if let Some(call) = owned.call {
             self.calls.remove(&call.bell.token);
+        }
+        if let Some(alarm) = owned.alarm {
+            self.alarms.cancel(alarm);
         }
     }
 
     fn vacate(&mut self, home: &mut Home<A, T>, slot: u32) {
         if let Some(ranks) = &mut self.ranks {
             ranks.gone(home.number, slot);
+        }
+        if home.table.peek(slot).owns {
+            self.forget_owned(home, slot);
         }
         home.table.slot(slot).body = Body::Vacant;
         self.vacated.push((home.number, slot));
@@ -550,20 +557,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             if let Waits::Message(message, ask) = waits {
                 self.bury(id, message, ask.is_some(), DeadLetterReason::Unhandled);
             }
-        }
-    }
-
-    /// Sees to the entity's timers and to its own mailbox, after a turn.
-    pub(super) fn attend(&mut self, home: &mut Home<A, T>, slot: u32) {
-        let Some(owned) = home.table.owned.get_mut(&slot) else { return };
-        if let Some(next) = owned.belongings.next_deadline()
-            && owned.alarm.is_none_or(|set| next < set)
-        {
-            owned.alarm = Some(next);
-            self.alarms.set(next, Due::Timer { shard: home.number, epoch: home.epoch, slot });
-        }
-        if owned.belongings.has_annex() {
-            self.look_into_annex(home, slot);
         }
     }
 }

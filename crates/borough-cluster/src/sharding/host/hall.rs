@@ -489,8 +489,12 @@ where
     }
 
     fn stats(&self, depth: Depth) -> LaneStats {
-        let (long_turns, handled) = (self.long_turns, self.floor.handled);
-        let mut stats = LaneStats { handled, long_turns, ..LaneStats::default() };
+        let mut stats = LaneStats {
+            handled: self.floor.handled,
+            long_turns: self.long_turns,
+            alarms: self.floor.alarms.len(),
+            ..LaneStats::default()
+        };
         for shard in self.shards.iter().flatten() {
             let Some(home) = &shard.home else { continue };
             stats.shards.push((shard.number, home.epoch, home.table.len()));

@@ -137,4 +137,6 @@ pub(crate) struct LaneStats {
     pub(crate) handled: u64,
     /// How often turns so far held up the lane for more than 10 ms, of those that were timed.
     pub(crate) long_turns: u64,
+    /// How many alarms the lane's clock is set to.
+    pub(crate) alarms: usize,
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use borough_actor::resident::Belongings;
 use borough_actor::{Actor, EntityId};
-use tokio::time::Instant;
 
+use super::alarms::{Alarm, Alarms};
 use super::busy::Busy;
 use super::index::Index;
 use super::turns::{Call, Turns};
@@ -57,8 +57,8 @@ pub(super) enum Body<A: Actor, T: Turns<A>> {
 /// What an entity has beside its state.
 pub(super) struct Owned<M: Send + 'static> {
     pub(super) belongings: Belongings<M>,
-    /// For when the lane's clock was set for it.
-    pub(super) alarm: Option<Instant>,
+    /// What the lane's clock was set to for it.
+    pub(super) alarm: Option<Alarm>,
     /// How it is told that its own mailbox has something.
     pub(super) call: Option<Call<M>>,
 }
@@ -159,15 +159,14 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
         first
     }
 
-    /// Takes a vacant slot out, if it still is.
+    /// Takes a vacant slot out, if it still is; it owns nothing any more.
     pub(super) fn remove_vacant(&mut self, slot: u32, hash: impl FnOnce(&EntityId) -> u64) {
         let place = self.slot(slot);
         if !matches!(place.body, Body::Vacant) || place.id == EntityId::default() {
             return;
         }
         let id = std::mem::take(&mut place.id);
-        place.owns = false;
-        self.owned.remove(&slot);
+        debug_assert!(!place.owns, "what it owned went with its last life");
         self.index.remove(tag(hash(&id)), slot);
         self.free.push(slot);
         self.len -= 1;
@@ -192,17 +191,22 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
         self.owned.get_mut(&slot).map(|owned| std::mem::take(&mut owned.belongings)).unwrap_or_default()
     }
 
-    /// Gives it back; whether there is something that the lane's clock or bell is to know of.
+    /// Gives it back; whether there is something that the lane's clock or bell is to know of. The clock is told of what is no more.
     #[inline]
-    pub(super) fn put_belongings(&mut self, slot: u32, belongings: Belongings<A::Msg>) -> bool {
+    pub(super) fn put_belongings(
+        &mut self,
+        slot: u32,
+        belongings: Belongings<A::Msg>,
+        alarms: &mut Alarms,
+    ) -> bool {
         if belongings.is_empty() && !self.peek(slot).owns {
             return false;
         }
-        self.keep_belongings(slot, belongings)
+        self.keep_belongings(slot, belongings, alarms)
     }
 
     #[cold]
-    fn keep_belongings(&mut self, slot: u32, belongings: Belongings<A::Msg>) -> bool {
+    fn keep_belongings(&mut self, slot: u32, belongings: Belongings<A::Msg>, alarms: &mut Alarms) -> bool {
         let owns = !belongings.is_empty();
         self.slot(slot).owns = owns;
         if owns {
@@ -210,8 +214,8 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
             owned
                 .or_insert_with(|| Owned { belongings: Belongings::default(), alarm: None, call: None })
                 .belongings = belongings;
-        } else {
-            self.owned.remove(&slot);
+        } else if let Some(alarm) = self.owned.remove(&slot).and_then(|owned| owned.alarm) {
+            alarms.cancel(alarm);
         }
         owns
     }

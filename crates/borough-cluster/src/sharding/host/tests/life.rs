@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use borough_actor::{AskError, DeadLetterReason, Directive, StopReason, Supervision};
+use borough_actor::{AskError, DeadLetterReason, Directive, IntoEntityId, StopReason, Supervision};
 use tokio::time::{advance, timeout};
 
 use super::super::order::Depth;
-use super::rig::{Node, SHARDS, e, eventually};
+use super::rig::{Node, SHARDS, e, eventually, shard_of};
 use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, Word, counted, system, things};
 use crate::sharding::host::floor::CROWDED;
 use crate::sharding::host::{Order, Passivation, Policy};
@@ -247,6 +247,31 @@ async fn timers_ring_and_the_receive_timeout_begins_anew_with_each_message() {
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1]);
     let _ = timeout(Duration::from_millis(150), std::future::pending::<()>()).await;
     assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn timers_that_are_cancelled_or_end_with_their_entity_leave_no_alarm() {
+    const HOUR: u64 = 3_600_000;
+    let system = system();
+    let node = Node::running(&system, things());
+    let alarms = async || node.lane(shard_of(&"a".into_entity_id().unwrap())).stats().await.alarms;
+    node.attended().await;
+    let before = alarms().await;
+    for note in 0..100 {
+        node.tell("a", Word::Timer(HOUR, note)).await;
+        node.tell("a", Word::Cancel(note)).await;
+        node.tell("a", Word::Timer(HOUR, note)).await;
+        node.tell("a", Word::Passivate).await;
+    }
+    // Each earlier than the one before: one alarm for the earliest is enough.
+    for note in 0..100 {
+        node.tell("a", Word::Timer(HOUR - note, note)).await;
+    }
+    node.attended().await;
+    assert_eq!(alarms().await - before, 1, "it lives, and has one earliest timer");
+    node.tell("a", Word::Passivate).await;
+    node.attended().await;
+    assert_eq!(alarms().await, before);
 }
 
 #[tokio::test(start_paused = true)]

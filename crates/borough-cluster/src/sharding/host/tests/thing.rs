@@ -28,6 +28,8 @@ pub(super) enum Word {
     Unstash,
     /// After so many milliseconds, this note.
     Timer(u64, u64),
+    /// No longer that note.
+    Cancel(u64),
     ReceiveTimeout(u64, u64),
     /// Notes how many children it has, after it made one.
     Child(Reply<usize>),
@@ -116,6 +118,7 @@ impl Actor for Thing {
             Word::Timer(millis, note) => {
                 ctx.timers().once(note, Duration::from_millis(millis), Word::Note(note));
             }
+            Word::Cancel(note) => drop(ctx.timers().cancel(note)),
             Word::ReceiveTimeout(millis, note) => {
                 ctx.set_receive_timeout(Duration::from_millis(millis), move || Word::Note(note));
             }
