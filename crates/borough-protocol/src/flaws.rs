@@ -52,6 +52,7 @@ pub enum Flaw {
     FlapsBetweenNodes,
     MovesWhileVersionsAreMixed,
     OwnerWithoutHosting,
+    EndsHostingBeforeDropped,
     // Regions: the host's side.
     RunsAtInstall,
     ReleasesBeforeCommit,

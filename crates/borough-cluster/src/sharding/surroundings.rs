@@ -80,6 +80,9 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
             LaneReport::Installed { shard, epoch } => {
                 self.input(shard, |shard| Input::Installed { shard, epoch });
             }
+            LaneReport::Dropped { shard, epoch } => {
+                self.input(shard, |shard| Input::Dropped { shard, epoch });
+            }
             LaneReport::Done(Barrier { origin, nonce, .. }) => {
                 self.sharding.say(origin, &Word::BarrierDone { nonce });
             }

@@ -150,7 +150,8 @@ fn kind_size(kind: &Kind) -> usize {
 
 fn report_size(report: &ShardReport) -> usize {
     let kinds: usize = report.kinds.iter().map(|(kind, _)| kind_size(kind) + 1).sum();
-    let with_epoch = report.frozen.len() + report.installed.len() + report.impossible.len();
+    let with_epoch =
+        report.frozen.len() + report.installed.len() + report.impossible.len() + report.dropped.len();
     8 * NUMBER
         + kinds
         + 2 * report.ended.len()

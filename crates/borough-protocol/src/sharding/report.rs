@@ -33,6 +33,9 @@ pub struct ShardReport {
     /// Moves that cannot be: state that cannot be captured or read, a turn that does not end in time.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub impossible: Vec<(ShardId, Epoch)>,
+    /// What the table says to be owned there, of types it hosts no more, and was dropped because no other hosts them: the epochs it ran at.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
+    pub dropped: Vec<(ShardId, Epoch)>,
     /// Where somebody wants shards to be.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub places: Vec<(ShardId, Uid)>,
@@ -47,6 +50,7 @@ impl ShardReport {
             && self.frozen.is_empty()
             && self.installed.is_empty()
             && self.impossible.is_empty()
+            && self.dropped.is_empty()
             && self.places.is_empty()
     }
 }

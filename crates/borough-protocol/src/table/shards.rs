@@ -4,6 +4,7 @@
 //! (none) --Own--> owned --Move--> moving --Settle--> owned, by another
 //!                   ^                |---CallOff, or the one it moves to is removed--> owned, as before
 //!                   +-- owner removed, freed: Own --+
+//!                   +-- owner hosts the type no more: Own, or it hosts the type again --+
 //! ```
 //! A step that no longer fits changes nothing.
 
@@ -49,9 +50,12 @@ impl KindTable {
         &self.shards
     }
 
-    /// Whether that node hosts the type and owns none of its shards.
+    /// Whether that node hosts the type, and none of its shards moves away from there.
+    ///
+    /// What it still owns then has nobody from there on, until another is named: it must have dropped that before.
     pub fn may_end_hosting(&self, uid: Uid) -> bool {
-        self.hosts.contains(&uid) && self.shards.values().all(|entry| entry.owner != uid)
+        let moves_away = |entry: &Entry| entry.owner == uid && entry.moving.is_some();
+        self.hosts.contains(&uid) && !self.shards.values().any(moves_away)
     }
 }
 
@@ -96,8 +100,18 @@ impl Table {
     }
 
     pub(super) fn host(&mut self, uid: Uid, id: KindId) -> bool {
+        let first = Epoch::first(self.cluster.era);
         let is_member = self.members.contains_key(&uid);
-        self.kind_mut(id).is_some_and(|kind| is_member && kind.hosts.insert(uid))
+        let Some(kind) = self.kind_mut(id).filter(|kind| is_member && !kind.hosts.contains(&uid)) else {
+            return false;
+        };
+        kind.hosts.insert(uid);
+        // What it left behind when it hosted the type last begins anew there: what lived at the epoch before never will again.
+        for entry in kind.shards.values_mut().filter(|entry| entry.owner == uid) {
+            let epoch = entry.issued.next().max(first);
+            *entry = Entry { owner: uid, epoch, issued: epoch, lineage: epoch, moving: None };
+        }
+        true
     }
 
     pub(super) fn end_hosting(&mut self, uid: Uid, id: KindId) -> bool {
@@ -129,7 +143,8 @@ impl Table {
     pub fn after(&self, shard: ShardId, step: Step) -> Option<Entry> {
         match (step, self.shard(shard)) {
             (Step::Own(to, epoch), before) => {
-                let may_begin = before.is_none_or(|entry| self.is_free(entry.owner));
+                let may_begin =
+                    before.is_none_or(|entry| self.is_free(entry.owner) || self.is_left(shard.kind, entry));
                 let fits = epoch == self.next_epoch(shard) && self.has(shard);
                 (may_begin && fits && self.may_host(to, shard.kind)).then_some(Entry {
                     owner: to,
@@ -168,6 +183,12 @@ impl Table {
     pub fn is_free(&self, uid: Uid) -> bool {
         let freed = |removed: &Removed| removed.freed || self.flaws.has(Flaw::AllocatesBeforeFreed);
         !self.members.contains_key(&uid) && self.removed.get(&uid).is_none_or(freed)
+    }
+
+    /// Whether nobody has that shard of the type because its owner, a member still, hosts the type no more.
+    pub fn is_left(&self, kind: KindId, entry: &Entry) -> bool {
+        let hosted = self.kind(kind).is_some_and(|kind| kind.hosts.contains(&entry.owner));
+        !hosted && self.members.contains_key(&entry.owner)
     }
 
     /// Whether shards of that type may be given to that member: it hosts the type, and stays.

@@ -201,6 +201,7 @@ impl Liar<'_> {
             frozen: self.list(4, at),
             installed: self.list(4, at),
             impossible: self.list(2, at),
+            dropped: self.list(3, at),
             places: self.list(3, |liar| (liar.shard(), liar.uid())),
         }
     }

@@ -230,6 +230,7 @@ fn shard_report() -> ShardReport {
         frozen: vec![(shard(0, 18), epoch(2))],
         installed: vec![(shard(0, 19), epoch(3)), (shard(1, 20), epoch(4))],
         impossible: vec![(shard(2, 21), epoch(5))],
+        dropped: vec![(shard(3, 23), epoch(6))],
         places: vec![(shard(1, 22), uid(3))],
     }
 }

@@ -40,7 +40,7 @@ pub const FLAWS: [Flaw; 26] = [
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again
 /// in time: `ForgetsReportsOfOthers` shows in the tests of nodes, as does `MovesWhileVersionsAreMixed`, because all nodes of a run are of one version.
-pub const SHARDING_FLAWS: [Flaw; 30] = [
+pub const SHARDING_FLAWS: [Flaw; 31] = [
     Flaw::RunsAtInstall,
     Flaw::ReleasesBeforeCommit,
     Flaw::InstallKeptAfterCallOff,
@@ -71,6 +71,7 @@ pub const SHARDING_FLAWS: [Flaw; 30] = [
     Flaw::CallOffReusesEpoch,
     Flaw::FlapsBetweenNodes,
     Flaw::OwnerWithoutHosting,
+    Flaw::EndsHostingBeforeDropped,
 ];
 
 /// The mode in which a flaw shows: what only loses messages shows where nothing may be lost.

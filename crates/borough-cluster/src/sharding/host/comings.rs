@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use borough_actor::resident::{self, Annexed, Belongings, Summons};
@@ -10,6 +11,7 @@ use borough_actor::{Actor, EntityId, StopReason};
 use super::alarms::Due;
 use super::busy::{Busy, Doing, Waits};
 use super::floor::{Caller, Floor, Home, busy};
+use super::shard::Farewell;
 use super::table::Body;
 use super::transfer::Carried;
 use super::turns::{Purpose, Turning, Turns};
@@ -112,7 +114,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     }
 
     /// Entities that are ending and await something do so to their end, apart from their lane.
-    pub(super) fn let_end(&mut self, home: &mut Home<A, T>) {
+    pub(super) fn let_end(&mut self, home: &mut Home<A, T>, farewell: &Arc<Farewell<A::Msg>>) {
         for slot in home.table.taken() {
             let Body::Busy(busy) = &mut home.table.slot(slot).body else { continue };
             let ends = |turning: &Turning<A, T>| matches!(turning.purpose, Purpose::End(_));
@@ -125,7 +127,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             home.table.turning -= 1;
             let hash = self.hash(&home.table.peek(slot).id);
             resident::forget_awaiting(&self.system, resident::actor_id(hash));
-            let (ending, most) = (self.around.ending(), self.settings.handoff_timeout);
+            let ending = (self.around.ending(), farewell.clone());
+            let most = self.settings.handoff_timeout;
             drop(tokio::spawn(async move {
                 // One that takes longer is ended.
                 let _ = tokio::time::timeout(most, std::future::poll_fn(|cx| future.poll(cx))).await;

@@ -100,6 +100,8 @@ pub(crate) enum LaneReport {
     Impossible { shard: u32, epoch: Epoch },
     /// The whole transfer of that epoch was taken in.
     Installed { shard: u32, epoch: Epoch },
+    /// What lived here at that epoch was dropped, as ordered, and the last of its entities has ended.
+    Dropped { shard: u32, epoch: Epoch },
     /// Everything before the barrier is here: its origin is to be told.
     Done(Barrier),
     /// The barrier can go no further. `hop` is the next one, if that is lost.

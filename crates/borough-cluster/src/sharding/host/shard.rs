@@ -24,7 +24,7 @@ use super::busy::Waits;
 use super::floor::{Caller, Floor, Home};
 use super::order::LaneReport;
 use super::parcel::{Barrier, Part, Stowed};
-use super::surroundings::{Fencing, Forwarded};
+use super::surroundings::{Fencing, Forwarded, Surroundings};
 use super::transfer::{self, Carried};
 use super::turns::{Call, Turns};
 
@@ -180,7 +180,7 @@ where
 
     /// Begins here, empty.
     pub(super) fn start(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
-        self.drop_home(floor, false);
+        self.drop_home(floor, None);
         self.stance.start(epoch);
         self.home = Some(Home::new(self.number, epoch));
         self.fence(floor, epoch);
@@ -393,7 +393,9 @@ where
     /// Everything of it that lives here goes.
     pub(super) fn drop_all(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, gently: bool) {
         if self.stance.drop(epoch) {
-            self.drop_home(floor, gently);
+            let report = LaneReport::Dropped { shard: self.number, epoch };
+            let farewell = gently.then(|| Arc::new(Farewell { around: floor.around.clone(), report }));
+            self.drop_home(floor, farewell);
             self.set_open();
             self.place_left(floor);
         }
@@ -407,16 +409,17 @@ where
         }
     }
 
-    fn drop_home(&mut self, floor: &mut Floor<A, T>, gently: bool) {
+    /// Drops what lives here; gently, if there is somebody who waits for the end of its entities.
+    fn drop_home(&mut self, floor: &mut Floor<A, T>, farewell: Option<Arc<Farewell<A::Msg>>>) {
         // What was sent away may have been handled there: nobody is told that it was not.
         let was_sent = self.moving.take().is_some_and(|moving| moving.is_cut);
         self.forget_fencing(floor);
         let Some(mut home) = self.home.take() else { return };
         self.open = Epoch::ZERO;
-        if gently {
+        if let Some(farewell) = &farewell {
             home.frozen = true;
             floor.end_all(&mut home);
-            floor.let_end(&mut home);
+            floor.let_end(&mut home, farewell);
         }
         floor.let_go(home, |floor, id, waits| match waits {
             Waits::Message(message, _) if was_sent => travelled(message),
@@ -459,7 +462,7 @@ where
 
     /// This life of the node is over.
     pub(super) fn end_life(&mut self, floor: &mut Floor<A, T>) {
-        self.drop_home(floor, false);
+        self.drop_home(floor, None);
         self.stance = Stance::new(Flaws::default());
         let install = self.install.take();
         let queues = [&mut self.behind, &mut self.held, &mut self.waiting];
@@ -546,6 +549,18 @@ where
         }
         self.look_again(floor);
         true
+    }
+}
+
+/// Says that a shard is gone, once the last that had to do with its end lets go of this.
+pub(super) struct Farewell<M> {
+    around: Arc<dyn Surroundings<M>>,
+    report: LaneReport,
+}
+
+impl<M> Drop for Farewell<M> {
+    fn drop(&mut self) {
+        self.around.report(self.report);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which types there are and who hosts them, as the members report.
 
 use super::{Proposals, Scene, Shards};
+use crate::flaws::Flaw;
 use crate::incarnation::Uid;
-use crate::sharding::Kind;
-use crate::table::{Change, Member};
+use crate::sharding::{Kind, KindId, ShardId, ShardReport};
+use crate::table::{Change, Member, Table};
 
 impl Shards {
     /// Declares the types that are new, registers hosts that agree on them, and lets go those that host them no more.
@@ -24,7 +25,9 @@ impl Shards {
                 }
             }
             for id in &report.ended {
-                if scene.table.kind(*id).is_some_and(|kind| kind.may_end_hosting(*uid)) {
+                let careless = scene.settings.flaws.has(Flaw::EndsHostingBeforeDropped);
+                let fits = scene.table.kind(*id).is_some_and(|kind| kind.may_end_hosting(*uid));
+                if fits && (careless || has_dropped(scene.table, *uid, *id, report)) {
                     propose.once(Change::EndHosting(*uid, *id));
                 }
             }
@@ -32,9 +35,18 @@ impl Shards {
     }
 
     /// Whether that member wants to host that type no more.
-    pub(super) fn has_ended(&self, uid: Uid, kind: crate::sharding::KindId) -> bool {
+    pub(super) fn has_ended(&self, uid: Uid, kind: KindId) -> bool {
         self.reports.get(&uid).is_some_and(|report| report.ended.contains(&kind))
     }
+}
+
+/// Whether that member says that all it owns of that type lives there no more.
+fn has_dropped(table: &Table, uid: Uid, id: KindId, report: &ShardReport) -> bool {
+    let Some(kind) = table.kind(id) else { return false };
+    kind.shards()
+        .iter()
+        .filter(|(_, entry)| entry.owner == uid)
+        .all(|(number, entry)| report.dropped.contains(&(ShardId { kind: id, number: *number }, entry.epoch)))
 }
 
 fn has_role(member: &Member, kind: &Kind) -> bool {

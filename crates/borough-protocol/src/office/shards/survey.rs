@@ -31,7 +31,7 @@ pub(super) struct KindSurvey<'a> {
     pub(super) active: usize,
     pub(super) is_mixed: bool,
     pub(super) moving: Vec<(ShardId, Entry)>,
-    /// Shards whose owner is gone and freed.
+    /// Shards whose owner is gone and freed, or hosts the type no more.
     pub(super) orphans: Vec<ShardId>,
     /// Shards that have to go elsewhere because their owner leaves, or hosts the type no more.
     pub(super) leaving: Vec<(ShardId, Entry)>,
@@ -115,6 +115,7 @@ impl<'a> KindSurvey<'a> {
             }
             match table.member(entry.owner) {
                 None if table.is_free(entry.owner) => survey.orphans.push(shard),
+                Some(_) if table.is_left(id, entry) => survey.orphans.push(shard),
                 Some(owner) if owner.state == State::Draining || ended(entry.owner) => {
                     survey.leaving.push((shard, *entry));
                 }

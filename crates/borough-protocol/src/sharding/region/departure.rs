@@ -1,6 +1,6 @@
 //! How a node gets rid of what lives on it, and makes sure that nobody sends through it any more.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::Region;
@@ -8,8 +8,7 @@ use super::interface::{Dropped, Effect, Word};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::machine::Effects;
-use crate::sharding::ShardId;
-use crate::table::State;
+use crate::sharding::{KindId, ShardId};
 use crate::time::Timestamp;
 use crate::version::Version;
 
@@ -94,16 +93,10 @@ impl Region {
 
     /// Drops what no other can host, and everything once it is too late.
     fn drop_what_must_stay(&mut self, too_late: bool, effects: &mut Effects<Effect>) {
-        let (me, table) = (self.host.me, self.table.clone());
-        let active = |uid: &Uid| table.member(*uid).is_some_and(|member| member.state == State::Active);
-        let hosted = |shard: &ShardId| {
-            let hosts =
-                table.kind(shard.kind).map(|kind| kind.hosts().iter().any(|uid| *uid != me && active(uid)));
-            hosts.unwrap_or(false)
-        };
-        let mut hosts = BTreeMap::new();
+        let kinds: BTreeSet<KindId> = self.residences.keys().map(|shard| shard.kind).collect();
+        let hosted: BTreeSet<KindId> = kinds.into_iter().filter(|kind| self.has_other_host(*kind)).collect();
         for (shard, residence) in &mut self.residences {
-            let alone = !*hosts.entry(shard.kind).or_insert_with(|| hosted(shard)) && !residence.is_moving();
+            let alone = !hosted.contains(&shard.kind) && !residence.is_moving();
             if too_late {
                 residence.vacate(Dropped::TooLate, effects);
             } else if alone {

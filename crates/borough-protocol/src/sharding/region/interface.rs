@@ -45,7 +45,8 @@ pub enum Input {
         /// Whether shards of it may live here; else it is only sent to.
         hosts: bool,
     },
-    /// Shards of that type are to live here no more: they move away, and messages still find them.
+    /// Shards of that type are to live here no more: they move away, and messages still find them. If no other hosts the type they are
+    /// dropped; messages to them wait for one that does.
     End {
         /// Its name.
         kind: Arc<str>,
@@ -78,6 +79,13 @@ pub enum Input {
         /// Of which shard.
         shard: ShardId,
         /// The epoch of the move.
+        epoch: Epoch,
+    },
+    /// The lane has dropped the shard, as ordered by [`Effect::Drop`], and the last of its entities has ended.
+    Dropped {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch it lived at.
         epoch: Epoch,
     },
     /// Another region says something; or this one, to itself.

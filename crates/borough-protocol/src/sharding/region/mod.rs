@@ -16,6 +16,7 @@
 //! front of the barrier that each of them awaits, so once all are clear nothing can come any more, and nothing is lost.
 
 mod departure;
+mod ending;
 mod interface;
 mod residence;
 #[cfg(test)]
@@ -72,7 +73,8 @@ pub struct Region {
 struct Started {
     kind: Arc<Kind>,
     hosts: bool,
-    ended: bool,
+    /// Set once it is to end here: when that must be over.
+    ended: Option<Timestamp>,
 }
 
 impl Region {
@@ -329,7 +331,7 @@ impl Region {
     }
 
     fn start(&mut self, now: Timestamp, kind: &Arc<Kind>, hosts: bool, effects: &mut Effects<Effect>) {
-        self.kinds.insert(kind.name.clone(), Started { kind: kind.clone(), hosts, ended: false });
+        self.kinds.insert(kind.name.clone(), Started { kind: kind.clone(), hosts, ended: None });
         if let Some(id) = self.table.kind_named(&kind.name).map(|(id, _)| id)
             && self.started_ids().contains(&id)
         {
@@ -375,6 +377,7 @@ impl Region {
                 });
             }
         }
+        self.end_kinds(now, effects);
         self.depart(now, effects);
     }
 
@@ -392,12 +395,21 @@ impl Region {
             for started in self.kinds.values() {
                 let shown = self.table.kind_named(&started.kind.name);
                 let is_host = shown.is_some_and(|(_, shown)| shown.hosts().contains(&me));
+                let dropped =
+                    shown.filter(|_| is_host).map(|(id, _)| self.dropped_of(id)).unwrap_or_default();
+                // What was dropped begins anew only after this node was taken for no host: also if it wants to be one again.
+                let has_ended = started.ended.is_some() || !dropped.is_empty();
                 match shown {
-                    None if !started.ended => report.kinds.push((started.kind.clone(), started.hosts)),
+                    None if started.ended.is_none() => {
+                        report.kinds.push((started.kind.clone(), started.hosts))
+                    }
                     Some((_, shown)) if started.hosts && !is_host && *shown.kind() == started.kind => {
                         report.kinds.push((started.kind.clone(), true));
                     }
-                    Some((id, _)) if started.ended && is_host => report.ended.push(id),
+                    Some((id, _)) if has_ended && is_host => {
+                        report.ended.push(id);
+                        report.dropped.extend(dropped);
+                    }
                     None | Some(_) => {}
                 }
             }
@@ -468,7 +480,8 @@ impl Machine for Region {
             Input::Start { kind, hosts } => self.start(now, &kind, hosts, effects),
             Input::End { kind } => {
                 if let Some(started) = self.kinds.get_mut(&kind) {
-                    (started.hosts, started.ended) = (false, true);
+                    let until = now + self.patience.drain;
+                    (started.hosts, started.ended) = (false, started.ended.or(Some(until)));
                 }
             }
             Input::Want(shard) => {
@@ -490,6 +503,9 @@ impl Machine for Region {
                     home.install(epoch, entry, host, kept, effects);
                 });
             }
+            Input::Dropped { shard, epoch } => {
+                self.at_residence(now, shard, effects, |home, _, _, _, _| home.note_dropped(epoch));
+            }
             Input::Word { from, word } => self.hear(now, from, word, effects),
             Input::Broken { origin, nonce, hop } => self.note_broken(origin, nonce, hop, effects),
             Input::Place { shard, to } => {
@@ -506,7 +522,8 @@ impl Machine for Region {
         let barriers = self.awaiting.values().filter_map(|shard| self.ways.get(shard)).map(Way::again);
         let record = self.remembered.first().map(|(until, ..)| *until);
         let places = self.places.values().map(|(_, until)| *until);
-        barriers.chain(record).chain(places).fold(self.departure.next_deadline(), Timestamp::min)
+        let kinds = self.next_end();
+        barriers.chain(record).chain(places).chain(kinds).fold(self.departure.next_deadline(), Timestamp::min)
     }
 
     fn assert_invariants(&self, _: Timestamp) {

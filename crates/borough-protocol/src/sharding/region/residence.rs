@@ -31,6 +31,8 @@ pub(super) struct Residence {
     impossible: Option<Epoch>,
     /// The newest epoch at which it ever ran here: none that is not above it runs here again.
     newest: Epoch,
+    /// The newest epoch that the lane said to be over, because it dropped what lived here.
+    dropped: Epoch,
     /// The epochs at which it went from here, and to whom, of which records are kept.
     records: Vec<(Epoch, Uid)>,
     /// The epochs at which it came here from another, as long as it is remembered from whom.
@@ -70,6 +72,7 @@ impl Residence {
             expected: None,
             impossible: None,
             newest: Epoch::ZERO,
+            dropped: Epoch::ZERO,
             records: Vec::new(),
             origins: Vec::new(),
         }
@@ -83,6 +86,16 @@ impl Residence {
     /// Whether it ran here at that epoch and is gone.
     pub(super) fn is_over(&self, epoch: Epoch) -> bool {
         self.home == Home::Empty && self.newest >= epoch
+    }
+
+    /// Whether it ran here at that epoch, and the lane has nothing of it any more.
+    pub(super) fn is_dropped(&self, epoch: Epoch) -> bool {
+        self.is_over(epoch) && self.dropped >= epoch
+    }
+
+    /// The lane has dropped what lived here at that epoch.
+    pub(super) fn note_dropped(&mut self, epoch: Epoch) {
+        self.dropped = self.dropped.max(epoch);
     }
 
     /// Whether it is, or will soon be, on its way to another.
@@ -274,6 +287,13 @@ impl Residence {
             effects.push(Effect::Discard { shard: self.shard, epoch });
         }
         self.impossible = None;
+    }
+
+    /// Drops what lives here, unless it moves away: that ends one way or the other. What comes here is called off, or runs and is dropped then.
+    pub(super) fn leave(&mut self, why: Dropped, effects: &mut Effects<Effect>) {
+        if !self.is_moving() {
+            self.drop_home(why, effects);
+        }
     }
 
     fn drop_home(&mut self, why: Dropped, effects: &mut Effects<Effect>) {

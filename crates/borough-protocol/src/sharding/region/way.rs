@@ -1,7 +1,7 @@
 //! The sender's side of one shard: which way messages go, and when they may go another.
 //!
 //! ```text
-//!            +---- entry ---> Open --new owner, or owner removed: Close--> Closing --Closed--+
+//!            +---- entry ---> Open --new owner, or nobody has it: Close--> Closing --Closed--+
 //!            |                 ^                                                              |
 //! (no way) --+                 +--- !used, or lineage > tag: Open the newest <----------------+
 //!                              |                                                              |
@@ -70,6 +70,11 @@ impl Scene<'_> {
         self.table.member(uid).is_none()
     }
 
+    /// Whether nobody has the shard: its owner is gone, or hosts the type no more.
+    fn is_left(&self, shard: ShardId, entry: &Entry) -> bool {
+        self.is_gone(entry.owner) || self.table.is_left(shard.kind, entry)
+    }
+
     /// The version at which that node was removed, or one after it.
     fn removal(&self, uid: Uid) -> Version {
         self.table.removed().get(&uid).map_or(self.table.version(), |removed| removed.version)
@@ -84,7 +89,7 @@ impl Way {
         scene: &Scene<'_>,
         effects: &mut Effects<Effect>,
     ) -> Option<Self> {
-        if scene.is_gone(entry.owner) {
+        if scene.is_left(shard, entry) {
             return None;
         }
         let (owner, tag) = (entry.owner, entry.epoch);
@@ -96,7 +101,7 @@ impl Way {
     pub(super) fn follow(&mut self, entry: &Entry, scene: &mut Scene<'_>, effects: &mut Effects<Effect>) {
         match self.state {
             State::Open => {
-                if entry.epoch != self.tag || scene.is_gone(self.owner) {
+                if entry.epoch != self.tag || scene.is_gone(self.owner) || scene.is_left(self.shard, entry) {
                     effects.push(Effect::Close { shard: self.shard });
                     self.state = State::Closing;
                     if scene.flaws.has(Flaw::ClosedNotAwaited) {
@@ -133,7 +138,7 @@ impl Way {
     /// What was sent before is where it must be, or can come nowhere.
     fn open(&mut self, entry: &Entry, scene: &Scene<'_>, effects: &mut Effects<Effect>) {
         self.state = State::Idle;
-        if !scene.is_gone(entry.owner) {
+        if !scene.is_left(self.shard, entry) {
             (self.owner, self.tag, self.state) = (entry.owner, entry.epoch, State::Open);
             effects.push(Effect::Open { shard: self.shard, to: self.owner, tag: self.tag });
         }
@@ -142,8 +147,8 @@ impl Way {
     /// Awaiting: does whatever the table allows now.
     fn go_on(&mut self, entry: &Entry, scene: &mut Scene<'_>, effects: &mut Effects<Effect>) {
         let State::Awaiting { barrier, straight } = self.state else { return };
-        // What began anew takes nothing of what was sent to the one before.
-        if entry.lineage > self.tag {
+        // What began anew takes nothing of what was sent to the one before; nor will what nobody has, for it can only begin anew.
+        if entry.lineage > self.tag || scene.table.is_left(self.shard.kind, entry) {
             self.open(entry, scene, effects);
             return;
         }

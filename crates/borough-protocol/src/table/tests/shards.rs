@@ -229,13 +229,31 @@ fn the_removal_of_the_receiver_calls_the_move_off() {
 }
 
 #[test]
-fn nobody_stops_hosting_while_it_owns_anything_and_what_moves_to_it_is_called_off() {
+fn nobody_stops_hosting_while_anything_moves_away_from_it_and_what_moves_to_it_is_called_off() {
     no_longer_fits(&moving(), &Change::EndHosting(uid(1), KIND));
     no_longer_fits(&moving(), &Change::EndHosting(uid(4), KIND));
     let mut table = moving();
     assert_eq!(apply(&mut table, Change::EndHosting(uid(2), KIND)), Applied::Shards);
     assert_eq!(entry(&table).moving, None);
     no_longer_fits(&table, &step(Step::Move(uid(2), epoch(3))));
+}
+
+#[test]
+fn what_an_owner_that_hosts_the_type_no_more_has_left_begins_anew_with_whoever_hosts_it() {
+    let mut table = owned();
+    no_longer_fits(&table, &step(Step::Own(uid(2), epoch(2))));
+    assert_eq!(apply(&mut table, Change::EndHosting(uid(1), KIND)), Applied::Shards);
+    assert!(table.is_left(KIND, &entry(&table)));
+    let mut other = table.clone();
+    assert_eq!(apply(&mut other, step(Step::Own(uid(2), epoch(2)))), Applied::Shards);
+    assert_eq!((entry(&other).owner, entry(&other).lineage), (uid(2), epoch(2)));
+    // The same node again, before another was named.
+    assert_eq!(apply(&mut table, Change::Host(uid(1), KIND)), Applied::Shards);
+    let again = entry(&table);
+    assert_eq!(
+        (again.owner, again.epoch, again.issued, again.lineage),
+        (uid(1), epoch(2), epoch(2), epoch(2))
+    );
 }
 
 #[test]

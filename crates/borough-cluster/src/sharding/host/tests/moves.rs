@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use borough_actor::{AskError, StopReason};
+use borough_protocol::sharding::region::Dropped;
 use tokio::time::timeout;
 
 use super::super::order::Depth;
@@ -258,7 +259,7 @@ async fn a_shard_that_is_dropped_refuses_what_waits() {
         from.tell("a", Word::Note(note)).await;
     }
     assert_eq!(from.ask("i", Word::Heard).await.unwrap(), [STARTED]);
-    let why = borough_protocol::sharding::region::Dropped::BeganAnew;
+    let why = Dropped::BeganAnew;
     from.order(Order::Drop { shard: SHARD, epoch: e(1), why });
     let around = from.around.clone();
     eventually("all is refused", || around.refused.load(Ordering::Relaxed) == 5).await;
@@ -273,4 +274,16 @@ async fn a_running_host_answers_barriers_and_one_without_a_record_cannot() {
     from.reported(LaneReport::Done(barrier)).await;
     to.lane(SHARD).barrier(barrier).await;
     to.reported(LaneReport::Broken { barrier, hop: None }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shard_that_is_dropped_gently_is_said_to_be_gone_once_its_entities_have_ended() {
+    let system = system();
+    let node = Node::running(&system, things());
+    node.tell("a", Word::Note(1)).await;
+    node.attended().await;
+    let shard = SHARD;
+    node.order(Order::Drop { shard, epoch: e(1), why: Dropped::NoOtherHost });
+    node.reported(LaneReport::Dropped { shard, epoch: e(1) }).await;
+    assert!(ENDS.with_borrow(|ends| ends.contains(&("a".to_owned(), StopReason::Moved))));
 }

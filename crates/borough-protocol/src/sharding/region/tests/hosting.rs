@@ -193,6 +193,64 @@ fn a_type_is_reported_until_the_table_shows_it_and_again_when_it_ends() {
 }
 
 #[test]
+fn a_type_that_no_other_hosts_ends_once_its_lanes_have_dropped_it() {
+    let mut rig = Rig::new();
+    for number in 2..=4 {
+        rig.change(Change::EndHosting(uid(number), KindId(0)));
+    }
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    let effects = rig.tell(Input::End { kind: kind().name.clone() });
+    let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::NoOtherHost };
+    assert_eq!(effects, vec![drop]);
+    assert_eq!(
+        (&rig.report().ended, rig.report().dropped.len()),
+        (&vec![KindId(0)], 0),
+        "its lane is not done"
+    );
+    rig.tell(Input::Dropped { shard: SHARD, epoch: e(1) });
+    assert_eq!(rig.report().dropped, vec![(SHARD, e(1))]);
+    rig.change(Change::EndHosting(uid(1), KindId(0)));
+    assert_eq!(rig.see(), vec![close()], "nobody has it");
+    assert!(rig.report().is_empty());
+    assert_eq!(rig.tell(Input::Closed { shard: SHARD, used: true }), vec![], "what is sent is held");
+    rig.change(Change::Host(uid(2), KindId(0)));
+    rig.step(Step::Own(uid(2), e(2)));
+    assert_eq!(rig.see(), vec![Effect::Open { shard: SHARD, to: uid(2), tag: e(2) }]);
+}
+
+#[test]
+fn a_type_that_is_hosted_again_where_it_was_dropped_begins_anew() {
+    let mut rig = Rig::new();
+    for number in 2..=4 {
+        rig.change(Change::EndHosting(uid(number), KindId(0)));
+    }
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    rig.tell(Input::End { kind: kind().name.clone() });
+    rig.tell(Input::Start { kind: kind(), hosts: true });
+    rig.tell(Input::Dropped { shard: SHARD, epoch: e(1) });
+    assert_eq!(
+        rig.report().ended,
+        vec![KindId(0)],
+        "it was dropped: nobody takes this node for its host first"
+    );
+    rig.change(Change::EndHosting(uid(1), KindId(0)));
+    rig.see();
+    assert_eq!(rig.report().kinds, vec![(kind(), true)]);
+    rig.change(Change::Host(uid(1), KindId(0)));
+    let effects = rig.see();
+    assert!(effects.contains(&Effect::Start { shard: SHARD, epoch: e(2) }), "{effects:?}");
+}
+
+#[test]
+fn a_type_whose_shards_do_not_move_away_in_time_is_dropped() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    assert_eq!(rig.tell(Input::End { kind: kind().name.clone() }), vec![], "others host it");
+    let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::TooLate };
+    assert_eq!(rig.wait(), (60_000, vec![drop]));
+}
+
+#[test]
 fn a_wish_is_repeated_until_it_is_fulfilled_or_too_old() {
     let mut rig = Rig::new();
     rig.step_and_see(Step::Own(uid(2), e(1)));

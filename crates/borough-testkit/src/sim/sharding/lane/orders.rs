@@ -151,6 +151,7 @@ impl Lane {
             deeds.push(Deed::HadNoOtherHost);
         }
         assert!(self.stance.drop(epoch), "what does not live here cannot be dropped");
+        deeds.push(Deed::Tell(Input::Dropped { shard: self.shard, epoch }));
         let Some(home) = self.home.take() else { return };
         let was_sent = home.frost.is_some_and(|frost| frost.is_cut);
         for entity in home.entities.into_values() {

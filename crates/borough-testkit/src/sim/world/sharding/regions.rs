@@ -62,10 +62,11 @@ impl World {
             let hosts = always || random.per_mille(load.hosting);
             let late = if random.per_mille(300) { random.below(15 * SECOND) } else { 0 };
             self.plan_act(slot, late, Act::Host { kind, hosts });
-            if hosts && !always && random.per_mille(300) {
+            if hosts && random.per_mille(if always { 200 } else { 300 }) {
                 let end = late + random.between(SECOND, 30 * SECOND);
                 self.plan_act(slot, end, Act::End { kind });
-                if random.per_mille(500) {
+                // Of the first two somebody hosts it in the end.
+                if always || random.per_mille(500) {
                     self.plan_act(slot, end + random.between(SECOND, 10 * SECOND), Act::Host { kind, hosts });
                 }
             }
