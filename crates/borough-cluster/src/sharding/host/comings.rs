@@ -140,9 +140,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     /// Takes what came by the entity's own mailbox.
     #[cold]
     pub(super) fn look_into_annex(&mut self, home: &mut Home<A, T>, slot: u32) {
-        if home.frozen {
-            return;
+        if !home.frozen {
+            self.empty_annex(home, slot);
         }
+    }
+
+    fn empty_annex(&mut self, home: &mut Home<A, T>, slot: u32) {
         let Some(owned) = home.table.owned.get_mut(&slot) else { return };
         let mut belongings = mem::take(&mut owned.belongings);
         let call = match owned.call.take() {
@@ -155,6 +158,23 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         if let Some(owned) = home.table.owned.get_mut(&slot) {
             (owned.belongings, owned.call) = (belongings, Some(call));
+        }
+    }
+
+    /// The shard moves, and no turn is under way: what came by the entities' own mailboxes and to their adapters is to go with them. Who is to
+    /// end does so here.
+    pub(super) fn gather(&mut self, home: &mut Home<A, T>) {
+        let owners: Vec<u32> = home.table.owned.keys().copied().collect();
+        for slot in owners {
+            if home.table.owned.get(&slot).is_some_and(|owned| owned.belongings.has_annex()) {
+                self.empty_annex(home, slot);
+            }
+        }
+        for slot in home.table.taken() {
+            let Body::Busy(busy) = &mut home.table.slot(slot).body else { continue };
+            let queue = mem::take(&mut busy.queue);
+            busy.queue = queue.into_iter().map(adapted).collect();
+            self.go_on(home, slot);
         }
     }
 
@@ -206,6 +226,17 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.unpark(home, slot, turning);
         // What it had was in the turn's hands, and went with it.
         self.ended(home, slot, StopReason::Killed);
+    }
+}
+
+/// Code cannot be carried: what an adapter makes of its message can.
+fn adapted<M>(waits: Waits<M>) -> Waits<M> {
+    match waits {
+        Waits::Adapted(adapt, ask) => match resident::catch(adapt) {
+            Ok(message) => Waits::Message(message, ask),
+            Err(fault) => Waits::Fault(fault),
+        },
+        other => other,
     }
 }
 

@@ -285,9 +285,13 @@ where
 
     /// Once no turn is under way any more, writes what there is.
     pub(super) fn cut_if_quiet(&mut self, floor: &mut Floor<A, T>) {
-        let Some(home) = &self.home else { return };
+        let Some(home) = &mut self.home else { return };
         let Some(moving) = &mut self.moving else { return };
         if moving.is_cut || home.table.turning > 0 || self.fencing.is_some() {
+            return;
+        }
+        floor.gather(home);
+        if home.table.turning > 0 {
             return;
         }
         moving.is_cut = true;
@@ -376,12 +380,8 @@ where
         self.forget_fencing(floor);
         if let Some(home) = self.home.take() {
             floor.let_go(home, |_, _, waits| match waits {
-                Waits::Message(..) | Waits::Last(_) => travelled(waits),
-                Waits::Adapted(..)
-                | Waits::Terminated(_)
-                | Waits::Timers(_)
-                | Waits::Fault(_)
-                | Waits::End(_) => {
+                Waits::Message(..) | Waits::Last(_) | Waits::Timers(_) => travelled(waits),
+                Waits::Adapted(..) | Waits::Terminated(_) | Waits::Fault(_) | Waits::End(_) => {
                     resident::discard(waits);
                 }
             });

@@ -111,8 +111,14 @@ impl Writer<'_> {
         let owned = home.table.owned.get(&slot).filter(|_| state.is_some());
         let stashed = owned.iter().flat_map(|owned| owned.belongings.stashed());
         self.messages(stashed)?;
+        // Those that came with it and were not set yet, because it has not arrived yet, are its timers too.
+        let unset = waiting.filter(|_| state.is_some()).into_iter().flatten().flat_map(|waits| match waits {
+            Waits::Timers(timers) => timers.as_slice(),
+            _ => &[],
+        });
+        let unset = unset.map(|(key, left, message)| (key, *left, message));
         self.counted(
-            owned.iter().flat_map(|owned| owned.belongings.timers()),
+            owned.iter().flat_map(|owned| owned.belongings.timers()).chain(unset),
             |writer, (key, left, message)| {
                 writer.sized(|out| {
                     let written =

@@ -277,6 +277,20 @@ async fn a_running_host_answers_barriers_and_one_without_a_record_cannot() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_came_to_an_adapter_moves_with_its_entity() {
+    let (_system, from, to) = two(migrating);
+    // Its turn is under way while the shard freezes: what the adapter is told waits, and no turn begins any more.
+    from.tell("a", Word::AdaptAndWork(7, 50)).await;
+    from.attended().await;
+    let shard = SHARD;
+    from.order(Order::Freeze { shard, epoch: e(1), to: uid(2), next: e(2) });
+    from.reported(LaneReport::Froze { shard, epoch: e(2) }).await;
+    from.carry_to(&to).await;
+    to.order(Order::Run { shard, epoch: e(2) });
+    assert_eq!(to.ask_by("a", 2, Word::Heard).await.unwrap(), [STARTED, ARRIVED, 8]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shard_that_is_dropped_gently_is_said_to_be_gone_once_its_entities_have_ended() {
     let system = system();
     let node = Node::running(&system, things());

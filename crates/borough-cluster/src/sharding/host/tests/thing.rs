@@ -39,6 +39,8 @@ pub(super) enum Word {
     TellSelf(u64),
     /// Tells itself through an adapter.
     Adapt(u64),
+    /// The same, and then takes so many milliseconds.
+    AdaptAndWork(u64, u64),
     /// Asks itself.
     AskSelf(Reply<bool>),
     Who(Reply<(String, u32, u64, String)>),
@@ -133,6 +135,11 @@ impl Actor for Thing {
             }
             Word::TellSelf(note) => drop(ctx.self_ref().try_tell(Word::Note(note))),
             Word::Adapt(note) => drop(ctx.adapter(|note: u64| Word::Note(note + 1)).try_tell(note)),
+            Word::AdaptAndWork(note, millis) => {
+                let _ = ctx.adapter(|note: u64| Word::Note(note + 1)).try_tell(note);
+                let _ =
+                    tokio::time::timeout(Duration::from_millis(millis), std::future::pending::<()>()).await;
+            }
             Word::AskSelf(reply) => reply.send(ctx.self_ref().ask(Word::Life).await.is_err()),
             Word::Who(reply) => {
                 let id = ctx.entity_id().map(ToString::to_string).unwrap_or_default();
