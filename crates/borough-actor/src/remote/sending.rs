@@ -58,12 +58,16 @@ impl Outgoing<'_> {
         }
     }
 
-    /// Encodes a message that will go by this way, behind others: it has travelled. One that cannot be encoded is given back.
-    pub fn encode<M: Message>(self, message: M) -> Result<(Head, Vec<u8>), M> {
+    /// Encodes a message that will go by this way, behind others: it has travelled. One that cannot be encoded is given back. `left`
+    /// says how long its asker still waits, if it is an ask that came from another node.
+    pub fn encode<M: Message>(self, message: M, left: Option<Duration>) -> Result<(Head, Vec<u8>), M> {
         match self.pass(&message, None, |head, body| Ok((head, std::mem::take(body)))) {
-            Ok((encoded, _)) => {
+            Ok(((mut head, body), _)) => {
                 travelled(message);
-                Ok(encoded)
+                if let (Some((_, timeout)), Some(left)) = (&mut head.ask, left) {
+                    *timeout = left;
+                }
+                Ok((head, body))
             }
             Err(_) => Err(message),
         }

@@ -108,9 +108,23 @@ pub(super) struct Hold<M> {
     state: Mutex<State<M>>,
 }
 
+/// One that waits.
+struct Waiting<M> {
+    held: Held<M>,
+    weight: usize,
+    /// When its asker gives up.
+    until: Option<Instant>,
+}
+
+impl<M> Waiting<M> {
+    fn new(held: Held<M>, weight: usize) -> Self {
+        let until = end_of(&held);
+        Self { held, weight, until }
+    }
+}
+
 pub(super) struct State<M> {
-    /// Each with its weight.
-    queue: VecDeque<(Held<M>, usize)>,
+    queue: VecDeque<Waiting<M>>,
     is_open: bool,
     /// Whether somebody was told that a way is wanted.
     is_wanted: bool,
@@ -152,7 +166,7 @@ impl<M> Hold<M> {
         if !budget.take(weight) {
             return Pushed::Full(held);
         }
-        state.queue.push_back((held, weight));
+        state.queue.push_back(Waiting::new(held, weight));
         Pushed::Waits(!std::mem::replace(&mut state.is_wanted, true))
     }
 
@@ -160,7 +174,7 @@ impl<M> Hold<M> {
     pub(super) fn put_back(&self, budget: &Budget, held: Held<M>, weight: usize) {
         budget.held.fetch_add(1, Ordering::Relaxed);
         budget.bytes.fetch_add(weight, Ordering::Relaxed);
-        self.lock().queue.push_front((held, weight));
+        self.lock().queue.push_front(Waiting::new(held, weight));
     }
 
     /// The next message of that release, which takes no room here any more; nothing if another release began, or the way closed.
@@ -170,8 +184,12 @@ impl<M> Hold<M> {
             return Next::Superseded;
         }
         match state.queue.pop_front() {
-            Some((held, weight)) => {
+            Some(Waiting { mut held, weight, until }) => {
                 budget.give_back(weight);
+                // Its asker has waited since it was held: whoever handles it is to know how long it still will.
+                if let (Some(ask), Some(until)) = (&mut held.ask, until) {
+                    ask.timeout = until.saturating_duration_since(Instant::now());
+                }
                 Next::Message(held)
             }
             None => Next::Empty(state),
@@ -181,9 +199,14 @@ impl<M> Hold<M> {
     /// Empties it.
     pub(super) fn take_all(&self, budget: &Budget) -> Vec<Held<M>> {
         let all = std::mem::take(&mut self.lock().queue);
-        let freed = all.into_iter().inspect(|(_, weight)| budget.give_back(*weight));
-        freed.map(|(held, _)| held).collect()
+        let freed = all.into_iter().inspect(|waiting| budget.give_back(waiting.weight));
+        freed.map(|waiting| waiting.held).collect()
     }
+}
+
+/// When its asker gives up; `None` if it is no ask, or waits for ever.
+fn end_of<M>(held: &Held<M>) -> Option<Instant> {
+    Instant::now().checked_add(held.ask?.timeout)
 }
 
 /// What a release finds.

@@ -102,14 +102,14 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                 let barrier = Barrier { shard, tag, ..barrier };
                 self.forwards.send(&carrier, head, wire::put_barrier(&barrier));
             }
-            Forwarded::Message { id, message } if self.forwards.has_room() => {
+            Forwarded::Message { id, message, left } if self.forwards.has_room() => {
                 let mut head = [0; HEAD_MAX];
                 let length = wire::message_head(&mut head, shard, tag, &id);
                 let recipient = || self.path_of(&id);
                 let head = &head[..length];
                 let outgoing =
                     Outgoing { carrier: &carrier, target: self.target, head, recipient: &recipient };
-                match outgoing.encode(message) {
+                match outgoing.encode(message, left) {
                     Ok((head, body)) => {
                         self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
                         self.forwards.send(&carrier, head, body);

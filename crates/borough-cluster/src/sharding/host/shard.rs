@@ -120,8 +120,9 @@ where
                 _ => refuse(floor, stowed),
             },
             Place::Forward { to, epoch } => {
-                let Stowed { id, message, .. } = stowed;
-                floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message });
+                let Stowed { id, message, ask, .. } = stowed;
+                let left = ask.and_then(|ask| resident::time_left((&floor.system).into(), ask));
+                floor.around.forward(to, self.number, epoch, Forwarded::Message { id, message, left });
             }
             Place::Wait if self.waiting.len() < WAITING_MAX => {
                 self.waiting.push_back(Placed::Message(stowed));

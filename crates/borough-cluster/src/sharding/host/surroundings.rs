@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use borough_actor::remote::Carrier;
 use borough_actor::resident::{AskId, House};
@@ -99,6 +100,8 @@ pub(crate) enum Forwarded<M> {
         id: EntityId,
         /// What.
         message: M,
+        /// If it is an ask of another node, how long its asker still waits.
+        left: Option<Duration>,
     },
     /// A barrier; its tag and shard are those it is forwarded by.
     Barrier(Barrier),
