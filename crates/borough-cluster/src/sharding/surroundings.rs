@@ -27,6 +27,15 @@ impl Sight for View {
         entry.map_or(Epoch::ZERO, |entry| entry.issued)
     }
 
+    fn may_come(&self, shard: u32, epoch: Epoch) -> bool {
+        let entry = self.id.and_then(|kind| self.table.as_ref()?.shard(ShardId { kind, number: shard }));
+        entry.is_none_or(|entry| {
+            let comes = entry.moving.is_some_and(|(to, next)| Some(to) == self.life && next == epoch);
+            let came = Some(entry.owner) == self.life && entry.epoch == epoch;
+            comes || came || epoch > entry.issued
+        })
+    }
+
     fn version(&self) -> Version {
         self.table.as_ref().map_or(Version::ZERO, |table| table.version())
     }

@@ -176,6 +176,13 @@ where
 
     pub(super) fn look(&mut self, floor: &mut Floor<A, T>) {
         self.stance.look(floor.sight.issued(self.number));
+        // A move that began and was called off between two tables: nobody orders what was taken in for it to be dropped.
+        let lives = self.home.as_ref().map(|home| home.epoch);
+        let install =
+            self.install.as_ref().map(|install| install.epoch).filter(|epoch| lives != Some(*epoch));
+        if let Some(epoch) = install.filter(|epoch| !floor.sight.may_come(self.number, *epoch)) {
+            self.discard(floor, epoch);
+        }
         self.look_again(floor);
     }
 

@@ -22,6 +22,9 @@ pub(crate) trait Sight: fmt::Debug + Send + Sync {
     /// The highest epoch of that shard that is known to be handed out.
     fn issued(&self, shard: u32) -> Epoch;
 
+    /// Whether that shard comes here, or has come, by the move of that epoch, or may: the table does not know of it yet.
+    fn may_come(&self, shard: u32, epoch: Epoch) -> bool;
+
     /// The version of the table.
     fn version(&self) -> Version;
 
@@ -36,6 +39,10 @@ pub(super) struct Nothing;
 impl Sight for Nothing {
     fn issued(&self, _: u32) -> Epoch {
         Epoch::ZERO
+    }
+
+    fn may_come(&self, _: u32, _: Epoch) -> bool {
+        true
     }
 
     fn version(&self) -> Version {

@@ -291,6 +291,23 @@ async fn what_came_to_an_adapter_moves_with_its_entity() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_transfer_whose_move_the_table_never_showed_is_dropped() {
+    let (_system, from, to) = two(migrating);
+    from.tell("a", Word::Note(1)).await;
+    let shard = SHARD;
+    from.order(Order::Freeze { shard, epoch: e(1), to: uid(2), next: e(2) });
+    from.reported(LaneReport::Froze { shard, epoch: e(2) }).await;
+    from.carry_to(&to).await;
+    to.look_after_call_off(2);
+    // Had it been kept it would run.
+    to.order(Order::Run { shard, epoch: e(2) });
+    to.order(Order::Start { shard, epoch: e(3) });
+    assert_eq!(to.ask_by("a", 3, Word::Heard).await.unwrap(), [STARTED]);
+    let lane = to.lane(shard).stats().await;
+    assert_eq!(lane.shards, [(shard, e(3), 1)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shard_that_is_dropped_gently_is_said_to_be_gone_once_its_entities_have_ended() {
     let system = system();
     let node = Node::running(&system, things());

@@ -162,8 +162,17 @@ impl<M: Message> Node<M> {
 
     /// The table is newer, and epochs up to that one were handed out.
     pub(super) fn look(&self, issued: u64) {
+        self.look_at(Table { issued, called_off: None });
+    }
+
+    /// The table is newer, and the move of that epoch does not take place.
+    pub(super) fn look_after_call_off(&self, epoch: u64) {
+        self.look_at(Table { issued: 1000, called_off: Some(e(epoch)) });
+    }
+
+    fn look_at(&self, table: Table) {
         for lane in &self.lanes {
-            lane.order(Order::Look(Arc::new(Table { issued })));
+            lane.order(Order::Look(Arc::new(table)));
         }
     }
 
@@ -436,14 +445,19 @@ impl Carrier for Loop {
 }
 
 /// What the table says.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Table {
     issued: u64,
+    called_off: Option<Epoch>,
 }
 
 impl Sight for Table {
     fn issued(&self, _shard: u32) -> Epoch {
         e(self.issued)
+    }
+
+    fn may_come(&self, _shard: u32, epoch: Epoch) -> bool {
+        self.called_off != Some(epoch)
     }
 
     fn version(&self) -> Version {
