@@ -136,7 +136,7 @@ pub(super) trait AnySlot: Send + Sync {
     /// Another node says that there will be no answer. True as above.
     fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool;
     /// The way by which the reply handle went is lost. The slot's place, if it is to leave the table.
-    fn carrier_lost(self: Arc<Self>, carrier: u32) -> Option<u32>;
+    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Option<u32>;
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -437,9 +437,9 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         self.end_abroad(ask, Err(why))
     }
 
-    fn carrier_lost(self: Arc<Self>, carrier: u32) -> Option<u32> {
+    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
         let inner = lock(&self.inner);
-        let went = inner.abroad.as_ref().is_some_and(|abroad| abroad.carrier == carrier);
+        let went = inner.abroad.as_ref().is_some_and(|abroad| is_lost(abroad.carrier));
         let (ask, index) = (self.name(&inner), self.index);
         drop(inner);
         (went && self.end_abroad(ask, Err(Lost::Node))).then_some(index)

@@ -192,13 +192,13 @@ impl AskTable {
     }
 
     /// The way by which these messages went is lost, and so are their answers.
-    pub(crate) fn carrier_lost(&self, carrier: u32) {
+    pub(crate) fn carriers_lost(&self, is_lost: &dyn Fn(u32) -> bool) {
         let slots: Vec<_> = {
             let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
             slots.iter().cloned().collect()
         };
         for slot in slots {
-            if let Some(ends) = slot.carrier_lost(carrier) {
+            if let Some(ends) = slot.carrier_lost(is_lost) {
                 self.unregister(ends);
             }
         }

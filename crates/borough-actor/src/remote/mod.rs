@@ -20,6 +20,8 @@ pub(crate) mod passage;
 mod sending;
 mod travel;
 
+use std::collections::HashSet;
+
 use borough_wire::codec::CodecId;
 
 pub use self::away::{Away, actor_at};
@@ -48,7 +50,14 @@ pub fn lose(system: &SystemHandle, ask: u64, why: Lost) {
 
 /// The way to another node is lost: asks whose messages went there fail.
 pub fn carrier_lost(system: &SystemHandle, carrier: u32) {
-    system.core().asks.carrier_lost(carrier);
+    system.core().asks.carriers_lost(&|went| went == carrier);
+}
+
+/// The same for several ways at once.
+pub fn carriers_lost(system: &SystemHandle, carriers: &HashSet<u32>) {
+    if !carriers.is_empty() {
+        system.core().asks.carriers_lost(&|went| carriers.contains(&went));
+    }
 }
 
 /// As which a message of an unknown type is counted that was lost between nodes, or came for nobody.

@@ -266,12 +266,12 @@ impl<M: Message> KindCore<M> {
     fn way(&self, opening: &Opening) -> Way<M> {
         let Opening { shard, to, tag } = *opening;
         let used = Used::default();
-        if self.view.load().life == Some(to)
-            && let Some(lane) = self.lane(shard)
-        {
+        let view = self.view.load();
+        if let Some(lane) = self.lane(shard).filter(|_| view.life == Some(to)) {
             return Way::Here { lane: lane.clone(), tag, used };
         }
-        match self.carrier_to(to) {
+        let open = |table| self.peers.open(shard, (to, tag), table, self.sharding.hub());
+        match view.table.as_deref().and_then(open) {
             Some(carrier) => Way::There { carrier, tag, used },
             // It will be closed again: the table that names it is about to name another.
             None => Way::Held(self.holds[shard as usize].clone()),
@@ -404,7 +404,7 @@ impl<M: Message> Shell for KindCore<M> {
         if let Some(agreed) = id.and_then(|id| table.kind(id)) {
             self.compare(agreed.kind());
         }
-        self.peers.follow(table, self.sharding.hub());
+        self.peers.follow(id, table, self.sharding.hub());
     }
 
     fn look(&self) {

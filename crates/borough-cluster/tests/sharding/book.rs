@@ -1,6 +1,7 @@
 //! An entity that writes down what it is told, and by whom: what is lost, doubled or out of order shows.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault, Reply};
 use borough_cluster::{Node, Region};
@@ -17,6 +18,8 @@ pub(crate) enum Book {
     Read(Reply<Pages>),
     /// Which life of the entity it is, and at which epoch its shard lives.
     Life(Reply<(u64, u64)>),
+    /// The same as a note, after so many seconds.
+    Slow { sender: u32, number: u64, seconds: u64 },
     /// Never ends.
     Hang,
     /// Ends the entity.
@@ -64,6 +67,11 @@ impl Actor for Writer {
             Book::Sign { sender, number, reply } => reply.send(self.write(sender, number)),
             Book::Read(reply) => reply.send(self.pages.clone()),
             Book::Life(reply) => reply.send((self.begun, ctx.epoch().unwrap_or(0))),
+            Book::Slow { sender, number, seconds } => {
+                let _ =
+                    tokio::time::timeout(Duration::from_secs(seconds), std::future::pending::<()>()).await;
+                self.write(sender, number);
+            }
             Book::Hang => std::future::pending().await,
             Book::Close => ctx.passivate(),
             Book::Tear => return Err(Fault::new("torn")),

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::book::{Book, books};
+use borough_cluster::{Allocation, Node};
+
+use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
@@ -73,4 +75,36 @@ async fn known_shards_answer_while_there_is_no_coordinator() {
         let life = regions[1].ask(id.to_string(), Book::Life).timeout(Duration::from_millis(100));
         within(life).await.unwrap();
     }
+}
+
+/// The asker knows only the node that it sent to; that one gave its shard to another, with what waited.
+#[tokio::test(start_paused = true)]
+async fn an_ask_that_moved_with_its_entity_fails_when_its_new_host_is_lost() {
+    let mut rig = Rig::new(24);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let host = |node: &Node| {
+        let books = node.shard("books", |_| Writer::default()).shards(1).migrate_state();
+        books.allocation(Allocation::External).start()
+    };
+    let proxy =
+        a.shard_proxy::<Book>("books").shards(1).allocation(Allocation::External).start().await.unwrap();
+    host(&b).await.unwrap();
+    within(proxy.ask("x", Book::Life)).await.unwrap();
+    host(&c).await.unwrap();
+    for (number, seconds) in [(1, 5), (2, 600)] {
+        proxy.tell("x", Book::Slow { sender: 1, number, seconds }).await.unwrap();
+    }
+    let asked = tokio::spawn({
+        let proxy = proxy.clone();
+        async move { proxy.ask("x", Book::Read).timeout(Duration::from_secs(300)).await }
+    });
+    after(Duration::from_secs(1)).await;
+    b.move_shard("books", 0, "c:1").unwrap();
+    after(Duration::from_secs(15)).await;
+    assert_eq!(a.explain("books", "x").unwrap().owner.map(|(_, uid)| uid), Some(c.uid()));
+    assert!(!asked.is_finished(), "it waits behind a long turn");
+    drop(c);
+    let failed =
+        tokio::time::timeout(Duration::from_secs(10), asked).await.expect("it says so at once").unwrap();
+    assert!(failed.is_err());
 }
