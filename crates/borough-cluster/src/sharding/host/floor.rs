@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
 
 use borough_actor::resident::{self, AskClock, AskId, Ended, Lodger, Station, Turned, is_given_up};
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
+use tokio::time::Instant;
 
 use super::alarms::Alarms;
 use super::busy::{Busy, Doing, Waits};
@@ -24,8 +26,11 @@ pub(super) const CROWDED: usize = 1024;
 const ROOMY: usize = CROWDED / 2;
 /// Senders on other nodes do not see the line: so many wait for one entity at the most, and what comes beyond is refused.
 const OVERFULL: usize = CROWDED * 8;
-/// How many things one entity does before others have a turn.
-const AT_A_TIME: usize = 256;
+/// How many things one entity does, and for how long, before others have a turn and the lease is looked at.
+const AT_A_TIME: usize = 64;
+const TIME: Duration = Duration::from_millis(1);
+/// The clock is looked at after so many.
+const LOOK_EVERY: usize = 8;
 
 /// See the module.
 pub(super) struct Floor<A: Actor, T: Turns<A>> {
@@ -407,9 +412,13 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// Does what waits for the entity in that slot, one after the other, until one awaits something or nothing is left.
     pub(super) fn go_on(&mut self, home: &mut Home<A, T>, slot: u32) {
-        for _ in 0..AT_A_TIME {
+        let mut began = None;
+        for done in 1..=AT_A_TIME {
             if !self.step(home, slot) {
                 return;
+            }
+            if done % LOOK_EVERY == 0 && began.get_or_insert_with(Instant::now).elapsed() > TIME {
+                break;
             }
         }
         self.again.push((home.number, slot));

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::alarms::Due;
 use super::floor::{Caller, Floor, Home};
 use super::inlet::refuse;
-use super::lane::Shared;
+use super::lane::{READY, Shared};
 use super::order::{Depth, LaneStats, Order};
 use super::packet::Packet;
 use super::parcel::{Item, Rare, Stowed};
@@ -116,11 +116,9 @@ where
                 return self.poll_suspended(cx);
             }
             self.do_orders();
-            self.answer_calls();
-            self.do_again();
-            // Again, until the task is to be woken for the next: what rang may have set another.
-            while self.floor.alarms.poll(cx) {
-                self.ring();
+            if !(self.answer_calls() && self.do_again() && self.ring_all(cx)) {
+                // The lease was over in between.
+                continue;
             }
             if self.batch.is_empty() && self.packet.is_none() && self.poll_take(cx).is_pending() {
                 if !self.floor.again.is_empty() {
@@ -252,13 +250,21 @@ where
         }
     }
 
-    /// Goes on with what called.
-    fn answer_calls(&mut self) {
+    /// Goes on with what called; each only under the lease. Whether that held.
+    fn answer_calls(&mut self) -> bool {
         if !self.shared.has_ready() {
-            return;
+            return true;
         }
-        let ready = std::mem::take(&mut *self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner));
-        for token in ready {
+        let mut ready =
+            std::mem::take(&mut *self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner))
+                .into_iter();
+        while !ready.as_slice().is_empty() {
+            if !self.floor.around.may_run() {
+                self.shared.ready.lock().unwrap_or_else(PoisonError::into_inner).splice(0..0, ready);
+                self.shared.signal(READY);
+                return false;
+            }
+            let Some(token) = ready.next() else { break };
             let Some(caller) = self.floor.calls.get(&token).copied() else { continue };
             let (Caller::Turn { shard: number, .. }
             | Caller::Annex { shard: number, .. }
@@ -278,11 +284,18 @@ where
             shard.cut_if_quiet(&mut self.floor);
         }
         self.tidy();
+        true
     }
 
-    /// Goes on with entities that had more to do than they may at a time.
-    fn do_again(&mut self) {
-        for (number, slot) in std::mem::take(&mut self.floor.again) {
+    /// Goes on with entities that had more to do than they may at a time; each only under the lease. Whether that held.
+    fn do_again(&mut self) -> bool {
+        let mut again = std::mem::take(&mut self.floor.again).into_iter();
+        while !again.as_slice().is_empty() {
+            if !self.floor.around.may_run() {
+                self.floor.again.splice(0..0, again);
+                return false;
+            }
+            let Some((number, slot)) = again.next() else { break };
             let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
                 continue;
             };
@@ -290,12 +303,27 @@ where
                 self.floor.go_on(home, slot);
             }
         }
+        true
     }
 
-    fn ring(&mut self) {
+    /// Again and again, until the task is to be woken for the next: what rang may have set another. Whether the lease held.
+    fn ring_all(&mut self, cx: &mut TaskContext<'_>) -> bool {
+        while self.floor.alarms.poll(cx) {
+            if !self.ring() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn ring(&mut self) -> bool {
         let now = Instant::now();
         self.set_stamp(now);
-        while let Some(due) = self.floor.alarms.next(now) {
+        loop {
+            if !self.floor.around.may_run() {
+                return false;
+            }
+            let Some(due) = self.floor.alarms.next(now) else { break };
             let number = match due {
                 Due::Sweep => {
                     self.sweep_idle();
@@ -324,6 +352,7 @@ where
             shard.cut_if_quiet(&mut self.floor);
         }
         self.tidy();
+        true
     }
 
     fn set_stamp(&mut self, now: Instant) {

@@ -9,7 +9,7 @@ use tokio::time::{advance, timeout};
 
 use super::super::order::Depth;
 use super::rig::{Node, SHARDS, e, eventually, shard_of};
-use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, Word, counted, system, things};
+use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, WORKED, Word, counted, system, things};
 use crate::sharding::host::floor::CROWDED;
 use crate::sharding::host::{Order, Passivation, Policy};
 
@@ -247,6 +247,22 @@ async fn timers_ring_and_the_receive_timeout_begins_anew_with_each_message() {
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1]);
     let _ = timeout(Duration::from_millis(150), std::future::pending::<()>()).await;
     assert_eq!(node.ask("b", Word::Heard).await.unwrap(), [STARTED, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_turn_goes_on_once_the_lease_is_over_however_many_are_to() {
+    let system = system();
+    let node = Node::running(&system, things());
+    for id in 0..100_u64 {
+        node.tell(id, Word::Work(10, id)).await;
+    }
+    node.attended().await;
+    node.around.looks.store(20, Ordering::Release);
+    let _ = timeout(Duration::from_millis(50), std::future::pending::<()>()).await;
+    let before = WORKED.get();
+    assert!(before <= 20, "{before} turns went on by 20 looks at the lease");
+    node.resume();
+    eventually("all have worked", || WORKED.get() == 100).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -54,6 +54,8 @@ pub(super) struct Around<M> {
     me: std::sync::Weak<Self>,
     lanes: OnceLock<Box<[Lane<M>]>>,
     pub(super) may_run: AtomicBool,
+    /// After so many more looks the lease is over.
+    pub(super) looks: AtomicU64,
     waits: Mutex<Vec<Waker>>,
     pub(super) reports: Mutex<Vec<LaneReport>>,
     pub(super) forwarded: Mutex<Vec<(Epoch, Forwarded<M>)>>,
@@ -87,7 +89,9 @@ impl<M: Message> Surroundings<M> for Around<M> {
     }
 
     fn may_run(&self) -> bool {
-        self.may_run.load(Ordering::Acquire)
+        let looks = self.looks.load(Ordering::Acquire);
+        self.looks.store(looks.saturating_sub(1), Ordering::Release);
+        looks > 0 && self.may_run.load(Ordering::Acquire)
     }
 
     fn resumed(&self, waker: &Waker) {
@@ -146,6 +150,7 @@ impl<M: Message> Node<M> {
             me: me.clone(),
             lanes: OnceLock::new(),
             may_run: AtomicBool::new(true),
+            looks: AtomicU64::new(u64::MAX),
             waits: Mutex::default(),
             reports: Mutex::default(),
             forwarded: Mutex::default(),
@@ -225,6 +230,7 @@ impl<M: Message> Node<M> {
 
     pub(super) fn resume(&self) {
         self.around.may_run.store(true, Ordering::Release);
+        self.around.looks.store(u64::MAX, Ordering::Release);
         self.around.waits.lock().unwrap().drain(..).for_each(Waker::wake);
     }
 

@@ -65,6 +65,8 @@ pub(super) struct Counts {
 }
 
 thread_local! {
+    /// How many turns went on after they had awaited their work.
+    pub(super) static WORKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     /// Why entities ended, in order. Tests that look at it run on one thread.
     pub(super) static ENDS: std::cell::RefCell<Vec<(String, StopReason)>> = const { std::cell::RefCell::new(Vec::new()) };
 }
@@ -109,6 +111,7 @@ impl Actor for Thing {
             Word::Work(millis, note) => {
                 let _ =
                     tokio::time::timeout(Duration::from_millis(millis), std::future::pending::<()>()).await;
+                WORKED.set(WORKED.get() + 1);
                 self.heard.push(note);
             }
             Word::Hang => std::future::pending().await,
