@@ -28,7 +28,7 @@ use crate::transport::tls::Tls;
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:25520";
 
 /// How long a shutdown gives the node to leave; see [`NodeBuilder::leave_timeout`].
-pub const DEFAULT_LEAVE_TIMEOUT: Duration = Duration::from_secs(30);
+pub const DEFAULT_LEAVE_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// The phase of a shutdown in which the node leaves its cluster.
 const LEAVE: &str = "leave";
@@ -228,7 +228,8 @@ impl NodeBuilder {
         self
     }
 
-    /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 30 s.
+    /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 75 s: entities
+    /// have 60 s to move away, and what was accepted meanwhile some time to arrive.
     pub fn leave_timeout(mut self, timeout: Duration) -> Self {
         self.leave_timeout = timeout;
         self

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_cluster::Address;
+use borough_cluster::{Address, Node, Region};
 
 use crate::book::{Book, books};
 use crate::rig::{Rig, after, within};
@@ -85,4 +85,56 @@ async fn a_node_that_has_left_accepts_nothing() {
     within(b.leave()).await.unwrap();
     let told = regions[1].try_tell("x", Book::Note { sender: 1, number: 1 });
     assert!(told.is_err(), "accepted by a node that has left");
+}
+
+/// Ids of entities that live on that node.
+async fn ids_on(node: &Node, region: &Region<Book>) -> Vec<String> {
+    let mut ids = Vec::new();
+    for id in (0..64_u64).map(|id| id.to_string()) {
+        within(region.ask(id.clone(), Book::Life)).await.unwrap();
+        let owner = node.explain("books", id.clone()).unwrap().owner;
+        if owner.is_some_and(|(_, uid)| uid == node.uid()) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_an_entity_that_takes_45_seconds_to_end_its_turn() {
+    let mut rig = Rig::new(134);
+    let [a, b] = rig.cluster(["a:1", "b:1"]).await;
+    let regions = [books(&a).await, books(&b).await];
+    let id = ids_on(&b, &regions[1]).await.pop().unwrap();
+    regions[0].tell(id.clone(), Book::Slow { sender: 1, number: 1, seconds: 45 }).await.unwrap();
+    after(Duration::from_secs(1)).await;
+    let began = tokio::time::Instant::now();
+    tokio::time::timeout(Duration::from_secs(100), b.shutdown()).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(40), "cut short after {:?}", began.elapsed());
+    let pages = within(regions[0].ask(id, Book::Read)).await.unwrap();
+    assert_eq!(pages.notes.get(&1), Some(&(1, 1)), "what it wrote at the end of its turn moved with it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_only_host_of_a_type_can_shut_it_down_and_what_is_sent_waits_for_the_next() {
+    let mut rig = Rig::new(135);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let region = books(&a).await;
+    let proxy = b.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    within(region.tell("x", Book::Note { sender: 1, number: 1 })).await.unwrap();
+    assert_eq!(within(proxy.ask("x", Book::Read)).await.unwrap().notes.len(), 1);
+    within(region.shutdown()).await;
+    after(Duration::from_secs(1)).await;
+    within(proxy.tell("x", Book::Note { sender: 2, number: 1 })).await.unwrap();
+    within(region.tell("x", Book::Note { sender: 3, number: 1 })).await.unwrap();
+    let held = tokio::spawn({
+        let proxy = proxy.clone();
+        async move { proxy.ask("x", Book::Read).timeout(Duration::from_secs(30)).await }
+    });
+    after(Duration::from_secs(1)).await;
+    books(&c).await;
+    let pages = within(held).await.unwrap().unwrap();
+    assert!(pages.notes.contains_key(&2) && !pages.notes.contains_key(&1), "it began anew: {pages:?}");
+    let pages = within(region.ask("x", Book::Read)).await.unwrap();
+    assert!(pages.notes.contains_key(&3), "{pages:?}");
 }
