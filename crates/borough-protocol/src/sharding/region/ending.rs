@@ -4,6 +4,7 @@
 //! done so the coordinator is told, and takes this node for no host any more. What was dropped has nobody then, until somebody hosts the type.
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::Region;
 use super::interface::{Dropped, Effect};
@@ -12,6 +13,9 @@ use crate::machine::Effects;
 use crate::sharding::{Epoch, KindId, ShardId};
 use crate::table::State;
 use crate::time::Timestamp;
+
+/// So long it is waited for another host: one that has just started the type is not in the table yet.
+const ALONE_FOR: Duration = Duration::from_secs(3);
 
 impl Region {
     /// Drops what no other can host of the types that end here, and the rest once it is too late.
@@ -22,10 +26,10 @@ impl Region {
             .filter_map(|started| Some((self.id_of(started)?, started.ended?)))
             .filter(|(id, _)| self.is_host(*id))
             .collect();
-        for (id, until) in ending {
-            let why = if !self.has_other_host(id) {
+        for (id, since) in ending {
+            let why = if !self.has_other_host(id) && since + ALONE_FOR <= now {
                 Dropped::NoOtherHost
-            } else if until <= now {
+            } else if since + self.patience.drain <= now {
                 Dropped::TooLate
             } else {
                 continue;
@@ -38,9 +42,13 @@ impl Region {
 
     /// When the next type must have ended that has not yet.
     pub(super) fn next_end(&self) -> Option<Timestamp> {
-        let of = |id| self.residences.range(shards_of(id)).any(|(_, home)| home.is_inhabited());
-        let late = self.kinds.values().filter(|started| self.id_of(started).is_some_and(of));
-        late.filter_map(|started| started.ended).min()
+        let lives = |id| self.residences.range(shards_of(id)).any(|(_, home)| home.lives());
+        let ends = self.kinds.values().filter_map(|started| {
+            let (id, since) = (self.id_of(started)?, started.ended?);
+            let lasts = if self.has_other_host(id) { self.patience.drain } else { ALONE_FOR };
+            lives(id).then(|| since + lasts)
+        });
+        ends.min()
     }
 
     fn is_host(&self, id: KindId) -> bool {

@@ -73,7 +73,7 @@ pub struct Region {
 struct Started {
     kind: Arc<Kind>,
     hosts: bool,
-    /// Set once it is to end here: when that must be over.
+    /// Set once it is to end here: since when.
     ended: Option<Timestamp>,
 }
 
@@ -480,8 +480,7 @@ impl Machine for Region {
             Input::Start { kind, hosts } => self.start(now, &kind, hosts, effects),
             Input::End { kind } => {
                 if let Some(started) = self.kinds.get_mut(&kind) {
-                    let until = now + self.patience.drain;
-                    (started.hosts, started.ended) = (false, started.ended.or(Some(until)));
+                    (started.hosts, started.ended) = (false, started.ended.or(Some(now)));
                 }
             }
             Input::Want(shard) => {

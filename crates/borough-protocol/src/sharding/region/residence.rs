@@ -88,6 +88,11 @@ impl Residence {
         self.home == Home::Empty && self.newest >= epoch
     }
 
+    /// Whether it lives here and does not move away.
+    pub(super) fn lives(&self) -> bool {
+        self.home != Home::Empty && !self.is_moving()
+    }
+
     /// Whether it ran here at that epoch, and the lane has nothing of it any more.
     pub(super) fn is_dropped(&self, epoch: Epoch) -> bool {
         self.is_over(epoch) && self.dropped >= epoch
