@@ -36,7 +36,7 @@ impl<M: Message> KindCore<M> {
             busiest: Vec::new(),
         };
         for lane in self.lanes() {
-            let LaneStats { shards, busiest, handled, long_turns } = lane.stats(depth).await;
+            let LaneStats { shards, busiest, handled, long_turns, .. } = lane.stats(depth).await;
             stats.handled += handled;
             stats.long_turns += long_turns;
             stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {

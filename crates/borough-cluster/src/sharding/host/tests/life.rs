@@ -270,7 +270,8 @@ async fn timers_that_are_cancelled_or_end_with_their_entity_leave_no_alarm() {
     const HOUR: u64 = 3_600_000;
     let system = system();
     let node = Node::running(&system, things());
-    let alarms = async || node.lane(shard_of(&"a".into_entity_id().unwrap())).stats().await.alarms;
+    let alarms =
+        async || node.lane(shard_of(&"a".into_entity_id().unwrap())).stats(Depth::Counts).await.alarms;
     node.attended().await;
     let before = alarms().await;
     for note in 0..100 {

@@ -303,7 +303,7 @@ async fn a_transfer_whose_move_the_table_never_showed_is_dropped() {
     to.order(Order::Run { shard, epoch: e(2) });
     to.order(Order::Start { shard, epoch: e(3) });
     assert_eq!(to.ask_by("a", 3, Word::Heard).await.unwrap(), [STARTED]);
-    let lane = to.lane(shard).stats().await;
+    let lane = to.lane(shard).stats(Depth::Counts).await;
     assert_eq!(lane.shards, [(shard, e(3), 1)]);
 }
 
