@@ -15,7 +15,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "fmt", arguments: "fmt --all --check", environment: None },
     Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
     Step {
