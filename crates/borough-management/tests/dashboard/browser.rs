@@ -59,7 +59,10 @@ impl Browser {
 
     /// A new page, empty, of the size of a desk's screen.
     pub(crate) async fn page(&self) -> Page<'_> {
-        let target = self.tools.call(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
+        // In a context of its own nothing is written to the profile, so nothing of it is written late.
+        let context = self.tools.call(None, "Target.createBrowserContext", json!({})).await;
+        let create = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
+        let target = self.tools.call(None, "Target.createTarget", create).await;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = self.tools.call(None, "Target.attachToTarget", attach).await;
         Page::new(&self.tools, attached["sessionId"].as_str().unwrap().to_owned()).await
