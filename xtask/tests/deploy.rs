@@ -84,7 +84,7 @@ fn a_node_is_given_longer_to_stop_than_all_phases_of_its_shutdown_take() {
     let grace = compose()["services"]["meters"]["stop_grace_period"].as_str().unwrap().to_owned();
     let seconds: u64 = grace.strip_suffix('s').unwrap().parse().unwrap();
     // unbind, drain, leave, actors, release, cluster: as `docs/guide/production.md` lists them.
-    assert!(seconds > 5 + 10 + 30 + 10 + 5 + 5, "{grace}");
+    assert!(seconds > 5 + 10 + 75 + 10 + 5 + 5, "{grace}");
 }
 
 #[test]
