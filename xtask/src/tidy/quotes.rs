@@ -1,7 +1,7 @@
 //! What the page on troubleshooting says that a node says, a node does say: whoever searches for a line of a log finds it there.
 //!
-//! Quoted are the lines of its `text` blocks. A line that begins with a level is a line of a log: what stands between the level and the first
-//! `key=value` must be in the source as it is. Of every other line some words must be. `..` stands for anything.
+//! Quoted are the lines of its `text` blocks, and what stands between backticks if it is a sentence. A quote that begins with a level is a line of a log: what stands between the level and the first
+//! `key=value` must be in the source as it is. Of every other quote some words must be. `..` stands for anything.
 
 use super::{Rule, Violation};
 use crate::tree::Tree;
@@ -11,7 +11,9 @@ pub(super) const RULE: Rule = Rule { name: "quotes", check };
 const PAGE: &str = "docs/guide/troubleshooting.md";
 const LEVELS: [&str; 3] = ["ERROR ", "WARN ", "INFO "];
 /// Fewer letters than these are in every source.
-const TELLING: usize = 16;
+const TELLING: usize = 15;
+/// What has fewer words is a name or a piece of code.
+const SENTENCE: usize = 5;
 
 fn check(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.file(PAGE) else { return Vec::new() };
@@ -20,23 +22,40 @@ fn check(tree: &Tree) -> Vec<Violation> {
         .filter(|file| file.path.starts_with("crates/") && !file.is_all_tests())
         .map(|file| joined(&file.text))
         .collect();
-    let mut is_quote = false;
+    let mut in_block: Option<&str> = None;
     let mut found = Vec::new();
     for (number, line) in page.lines() {
-        if line.starts_with("```") {
-            is_quote = line == "```text";
-        } else if is_quote && !is_said(line, &sources) {
+        let quotes = match line.strip_prefix("```") {
+            Some(kind) => {
+                in_block = Some(kind).filter(|_| in_block.is_none());
+                Vec::new()
+            }
+            None if in_block == Some("text") => vec![line],
+            None if in_block.is_none() => sentences(line).collect(),
+            None => Vec::new(),
+        };
+        for quote in quotes.into_iter().filter(|quote| !is_said(quote, &sources)) {
             let remedy = "quote it as the source has it";
-            found.push(Violation::new(PAGE, number, format!("no node says {line:?}"), remedy));
+            found.push(Violation::new(PAGE, number, format!("no node says {quote:?}"), remedy));
         }
     }
     found
 }
 
+/// The sentences between backticks.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let quoted = line.split('`').skip(1).step_by(2);
+    quoted.filter(|quote| quote.split(' ').count() >= SENTENCE)
+}
+
 fn is_said(line: &str, sources: &[String]) -> bool {
     let in_source = |words: &str| sources.iter().any(|source| source.contains(words));
     if let Some(message) = LEVELS.iter().find_map(|level| line.strip_prefix(level)) {
-        return in_source(&format!("\"{}\"", before_fields(message)));
+        let message = before_fields(message);
+        return match message.split_once("..") {
+            None => in_source(&format!("\"{message}\"")),
+            Some((beginning, _)) => in_source(&format!("\"{beginning}")),
+        };
     }
     // Values stand between the words, so any run of words of the line that is in the source will do.
     let words: Vec<_> = line.split(' ').collect();
@@ -85,7 +104,7 @@ mod tests {
     );
 
     fn wrong(quoted: &str) -> Vec<usize> {
-        let page = format!("# Page\n\n```text\n{quoted}\n```\n\nnot a quote\n");
+        let page = format!("# Page\n\n```text\n{quoted}\n```\n\nnot a quote, `nor this one`\n");
         check(&Tree::sample([(PAGE, &page), SOURCE])).into_iter().map(|found| found.line).collect()
     }
 
@@ -100,6 +119,13 @@ mod tests {
     fn what_no_source_says_is_found() {
         assert_eq!(wrong("INFO cannot be heard peer=10.0.0.1:1\nWARN cannot be"), [4, 5]);
         assert_eq!(wrong("carts have other settings somewhere"), [4]);
+    }
+
+    #[test]
+    fn sentences_in_the_text_are_quotes_and_code_is_none() {
+        let page = "`WARN cannot be ..` and `.. has none here and not there`, `x`\n`it says what no node says`\n```rust\n// `it says what no node says`\n```\n";
+        let found = check(&Tree::sample([(PAGE, page), SOURCE]));
+        assert_eq!(found.into_iter().map(|found| found.line).collect::<Vec<_>>(), [2]);
     }
 
     #[test]
