@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_cluster::{DownError, LeaveError, NamedError, Standing};
+use borough_cluster::{DownError, Ended, LeaveError, NamedError, Standing};
 use tokio::time::Instant;
 
 use crate::rig::{Rig, after, within};
@@ -132,8 +132,8 @@ async fn a_handle_does_what_the_node_does_and_does_not_keep_it_running() {
         "a handle that is dropped ends nothing"
     );
     drop(b);
-    within(async { while other.topology().changed().await.is_ok() {} }).await;
-    assert_eq!(other.topology().current().standing, Standing::Stopped);
+    let ended = within(other.topology().wait_until(|_| false)).await.unwrap_err();
+    assert_eq!(ended, Ended::Over(Standing::Stopped));
     assert!(other.down("a:1").await.is_err());
     within(a.topology().wait_until(|topology| topology.up().count() == 1)).await.unwrap();
 }
