@@ -46,15 +46,6 @@ impl Node {
         maps.sort_by(|a, b| a.kind.cmp(&b.kind));
         maps
     }
-
-    /// Gives away all that lives on this node, and hosts nothing any more; ready once nothing is here.
-    ///
-    /// It does for each type started here what [`Region::shutdown`](super::Region::shutdown) does for one: shards move to other hosts in order, with what is
-    /// queued, and nothing is lost. The node stays a member and a proxy; a type that is started here later is hosted. As long as no other
-    /// node hosts a type, it waits for one. Cancel safe: once begun it goes on.
-    pub async fn drain(&self) {
-        self.sharding().end_all_hosting().await;
-    }
 }
 
 fn map(table: &Table, kind: &KindTable) -> ShardMap {

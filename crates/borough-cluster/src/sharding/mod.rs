@@ -12,6 +12,7 @@
 mod builder;
 mod counts;
 mod desk;
+mod drain;
 mod entity_ref;
 mod error;
 mod events;
@@ -205,22 +206,6 @@ impl Sharding {
         self.errand(Errand::End(name.clone(), done));
         // Not said if the node is gone: nothing is hosted there.
         let _ = ended.await;
-    }
-
-    /// Ready once no type is hosted here any more.
-    async fn end_all_hosting(&self) {
-        let hosted = self.shells().into_iter().filter(|shell| shell.hosts());
-        // All are told before any is waited for.
-        let ending: Vec<_> = hosted
-            .map(|shell| {
-                let (done, ended) = oneshot::channel();
-                self.errand(Errand::End(shell.kind().name.clone(), done));
-                ended
-            })
-            .collect();
-        for ended in ending {
-            let _ = ended.await;
-        }
     }
 
     fn report(&self, report: ShardReport) {

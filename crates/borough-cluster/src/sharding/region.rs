@@ -137,8 +137,8 @@ impl<M: Message> Region<M> {
 
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.
     ///
-    /// The region goes on as a proxy. As long as no other node hosts the type, it waits for one, and its entities live on. Cancel safe: once begun it
-    /// goes on.
+    /// The region goes on as a proxy. If no other node hosts the type within 3 s its entities end, and so does what has not moved within a minute;
+    /// [`Node::drain`](crate::Node::drain) waits for another host instead. Cancel safe: once begun it goes on.
     pub async fn shutdown(&self) {
         self.core.sharding.end_hosting(&self.core.kind.name).await;
     }

@@ -60,17 +60,34 @@ impl StatsDesk {
 
 /// What lives of one type on one node, as it is told.
 pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let refused = (stats.refused > 0)
-        .then(|| view::Count { name: "no-room-or-no-way".to_owned(), value: count(stats.refused) });
+    let moves = &stats.moves;
     view::KindStats {
         kind: stats.name.clone(),
         hosts: stats.hosts,
         shards: count(stats.shards.len()),
         entities: count(stats.entities()),
+        handled: stats.handled,
         held: count(stats.held),
         forwarded: count(stats.forwarded),
-        refused: refused.into_iter().collect(),
-        ..view::KindStats::default()
+        refused: reasons(&stats.refusals.by_reason()),
+        dropped: reasons(&stats.dead_letters.by_reason()),
+        moves: view::Moves {
+            arrived: moves.came,
+            departed: moves.went,
+            called_off: moves.called_off,
+            longest_millis: moves
+                .longest
+                .map_or(0, |longest| u64::try_from(longest.as_millis()).unwrap_or(u64::MAX)),
+        },
     }
+}
+
+/// The reasons that occurred.
+fn reasons(counts: &[(&str, u64)]) -> Vec<view::Count<u64>> {
+    let occurred = counts.iter().filter(|(_, value)| *value > 0);
+    occurred.map(|(name, value)| view::Count { name: name.replace('_', "-"), value: *value }).collect()
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }

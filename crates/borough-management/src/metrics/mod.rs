@@ -7,7 +7,7 @@ mod tests;
 mod text;
 
 use borough_actor::DeadLetterReason;
-use borough_cluster::{Member, Standing};
+use borough_cluster::{Member, NodeStats, Standing};
 
 use self::text::{Exposition, Kind};
 use crate::bureau::Bureau;
@@ -24,6 +24,7 @@ pub(crate) async fn of(bureau: &Bureau) -> String {
     let mut text = Exposition::default();
     of_cluster(bureau, &mut text);
     of_entities(&kinds, &mut text);
+    of_waiting(&stats, &mut text);
     of_losses(&kinds, &mut text);
     of_moves(&kinds, &mut text);
     of_node(bureau, &mut text);
@@ -108,6 +109,25 @@ fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
         for stats in kinds {
             family.sample(&[("type", &stats.kind)], value(stats));
         }
+    }
+}
+
+fn of_waiting(stats: &NodeStats, text: &mut Exposition) {
+    let mut held = text.family(
+        "borough_messages_held_seconds",
+        Kind::Gauge,
+        "For how long messages have been waiting on this node for a way without a pause.",
+    );
+    for kind in &stats.kinds {
+        held.sample(&[("type", &kind.name)], kind.held_for.as_secs_f64());
+    }
+    let mut turns = text.family(
+        "borough_long_turns_total",
+        Kind::Counter,
+        "Turns of entities that held up others for more than 10 ms, of those that were timed.",
+    );
+    for kind in &stats.kinds {
+        turns.sample(&[("type", &kind.name)], kind.long_turns);
     }
 }
 

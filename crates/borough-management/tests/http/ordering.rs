@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use borough_cluster::Standing;
-use borough_management::view::{Accepted, Location, Members, Problem, Shards};
+use borough_management::view::{Accepted, Location, Members, Problem, Shards, Stats};
 use tokio::time::timeout;
 
 use crate::client::{BOUND, post};
@@ -33,6 +33,11 @@ async fn another_node_is_drained_and_stays_a_member_and_a_proxy() {
     let drained = |shards: &Shards| owned(shards, "a") == 8 && shards.kinds[0].hosts == ["a"];
     until(b.address(), "/api/shards", drained).await;
     assert_eq!(b.node.topology().current().up().count(), 2);
+    let departed = |stats: &Stats| {
+        let of_b = stats.nodes.iter().find(|node| node.node == "b").unwrap();
+        of_b.kinds[0].moves.departed == 4 && !of_b.kinds[0].hosts
+    };
+    until(a.address(), "/api/stats", departed).await;
     // What was counted before the drain has moved with its entity.
     for number in 0..64 {
         let asked = b.counters.ask(format!("counter-{number}"), Count::Up);

@@ -83,6 +83,8 @@ async fn stats_are_gathered_from_all_nodes() {
     assert!(stats.at_millis > 1_600_000_000_000);
     let shards: u64 = stats.nodes.iter().flat_map(|node| &node.kinds).map(|kind| kind.shards).sum();
     assert_eq!(shards, 8);
+    let handled: u64 = stats.nodes.iter().flat_map(|node| &node.kinds).map(|kind| kind.handled).sum();
+    assert_eq!(handled, 64);
     let entities: Entities = get(b.address(), "/api/entities").await.of();
     assert_eq!(entities.seen_by, "b");
 }

@@ -1,0 +1,65 @@
+//! How a node that stays gives away what lives on it.
+
+use std::sync::Arc;
+
+use borough_protocol::sharding::KindId;
+use borough_protocol::table::{State, Table};
+
+use super::Sharding;
+use super::desk::Sight;
+use crate::node::Node;
+
+impl Node {
+    /// Gives away all that lives on this node, and hosts nothing any more; ready once nothing is here.
+    ///
+    /// It does for each type started here what [`Region::shutdown`](super::Region::shutdown) does for one, as soon as another node hosts the type: until then its
+    /// entities live on here. Shards move in order, with what is queued. The node stays a member and a proxy; a type that is started here later is
+    /// hosted, and so is all that had not moved if the node comes back under a new uid. Cancel safe: once begun it goes on.
+    ///
+    /// Drain the hosts of a type one after the other: of those that drain at once none takes what another gives away, and what has not moved within a
+    /// minute is dropped.
+    pub async fn drain(&self) {
+        self.sharding().drain().await;
+    }
+}
+
+impl Sharding {
+    async fn drain(self: &Arc<Self>) {
+        let hosted = self.shells().into_iter().filter(|shell| shell.hosts());
+        let ending: Vec<_> = hosted
+            .map(|shell| {
+                let sharding = self.clone();
+                self.runtime().spawn(async move { sharding.give_away(&shell.kind().name).await })
+            })
+            .collect();
+        for ended in ending {
+            // Only if the runtime ends, and the node with it.
+            let _ = ended.await;
+        }
+    }
+
+    /// Ends the hosting of a type here once it can live elsewhere, or nothing of it lives here.
+    async fn give_away(&self, name: &Arc<str>) {
+        let mut sight = self.sight.subscribe();
+        tokio::select! {
+            biased;
+            () = self.errands.closed() => return,
+            // It cannot fail: who would say so is here.
+            _ = sight.wait_for(|sight| may_end(sight, name)) => {}
+        }
+        self.end_hosting(name).await;
+    }
+}
+
+/// Whether nothing is lost if that type ends here.
+fn may_end(sight: &Sight, name: &str) -> bool {
+    let Some(table) = &sight.table else { return true };
+    let Some((id, kind)) = table.kind_named(name) else { return true };
+    let lives_here = kind.shards().values().any(|entry| entry.owner == sight.life);
+    !lives_here || has_other_host(table, sight, id)
+}
+
+fn has_other_host(table: &Table, sight: &Sight, id: KindId) -> bool {
+    let stays = |uid| table.member(uid).is_some_and(|member| member.state == State::Active);
+    table.kind(id).is_some_and(|kind| kind.hosts().iter().any(|uid| *uid != sight.life && stays(*uid)))
+}
