@@ -14,6 +14,7 @@ mod apart;
 mod busy;
 mod comings;
 mod crowd;
+mod endings;
 mod fault;
 mod floor;
 mod hall;
