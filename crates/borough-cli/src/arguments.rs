@@ -1,5 +1,6 @@
 //! What can be asked of the program.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -36,6 +37,12 @@ pub(crate) enum Command {
     /// One node of the demo
     #[command(hide = true)]
     Node(NodeOptions),
+    /// A living picture: members, shards, rates, moves, busiest entities; q quits
+    Top {
+        /// Prints one frame and ends, for scripts
+        #[arg(long)]
+        once: bool,
+    },
     /// Who is there, and how many losses the cluster survives now
     Members,
     /// Who hosts what
@@ -84,6 +91,31 @@ pub(crate) enum Command {
         /// Its node id
         node: String,
     },
+    /// An authority and certificates for nodes, for development: `Tls::from_files` reads them
+    Certs {
+        /// Where to write them
+        folder: PathBuf,
+        /// A node that gets a certificate
+        #[arg(long = "node", default_value = "node", value_name = "NAME")]
+        nodes: Vec<String>,
+        /// A host, by name or number, that the certificates are valid for
+        #[arg(long = "host", value_name = "HOST", default_values = ["localhost", "127.0.0.1", "::1"])]
+        hosts: Vec<String>,
+    },
+    /// The cluster simulator, inside the repository: `borough sim --help` says how
+    #[command(disable_help_flag = true)]
+    Sim(ToolOptions),
+    /// The measurements, inside the repository: `borough bench --help` says how
+    #[command(disable_help_flag = true)]
+    Bench(ToolOptions),
+}
+
+/// What a tool of the repository is given, as it is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ToolOptions {
+    /// Its own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
 }
 
 /// How large a demo, and for how long.
@@ -98,18 +130,21 @@ pub(crate) struct DemoOptions {
     /// How many readings a second all of them send
     #[arg(long, default_value_t = 20_000)]
     pub(crate) rate: u64,
-    /// How long it goes on; as `30s` or `5m`
-    #[arg(long, default_value = "30s", value_parser = duration)]
-    pub(crate) duration: Duration,
+    /// How long it goes on, as `30s` or `5m`; until q is pressed, or 30s with --headless, if it is left out
+    #[arg(long, value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
     /// For scripts: a node leaves, one is added, one is killed; ends with an account of every message
     #[arg(long)]
     pub(crate) headless: bool,
     /// Kills none on the way: then sent must equal handled
     #[arg(long)]
     pub(crate) no_kill: bool,
-    /// Where the dashboard listens
-    #[arg(long, default_value = "127.0.0.1:25580")]
-    pub(crate) dashboard: String,
+    /// Where the dashboard listens; 127.0.0.1:25580, or any free port if that one is taken, if it is left out
+    #[arg(long, conflicts_with = "no_dashboard")]
+    pub(crate) dashboard: Option<String>,
+    /// Takes any free port for the management, and does not speak of the dashboard
+    #[arg(long)]
+    pub(crate) no_dashboard: bool,
 }
 
 /// One node of the demo.

@@ -51,6 +51,10 @@ impl Client {
         self.read("/api/entities")
     }
 
+    pub(crate) fn stats(&self) -> Result<view::Stats> {
+        self.read("/api/stats")
+    }
+
     pub(crate) fn explain(&self, kind: &str, id: &str) -> Result<view::Location> {
         self.read(&format!("/api/explain/{}/{}", escaped(kind), escaped(id)))
     }

@@ -4,6 +4,8 @@
 //! arguments  what can be asked for, as clap reads it
 //! client     one node's management over HTTP, and what an error there means to a person
 //! commands/  one file a subject: asks the client, shows a table or JSON
+//! scene/     a living picture of a cluster, for `top` and `demo`
+//! demo/      a cluster of real processes
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks on them")]
 
@@ -12,6 +14,7 @@ mod client;
 mod commands;
 mod demo;
 mod output;
+mod scene;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! Tables for people, JSON for programs.
 
 use anyhow::Result;
+use borough_management::view::Member;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use serde::Serialize;
@@ -31,5 +32,37 @@ pub(crate) fn lasting(millis: u64) -> String {
         1..60 => format!("{seconds} s"),
         60..3600 => format!("{} min", seconds / 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// What a member is to the cluster.
+pub(crate) fn part(member: &Member) -> &'static str {
+    match (member.is_coordinator, member.is_voter) {
+        (true, _) => "coordinator",
+        (false, true) => "voter",
+        (false, false) => "member",
+    }
+}
+
+/// `1 234 567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn large_numbers_are_read_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
     }
 }

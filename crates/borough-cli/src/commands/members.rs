@@ -1,7 +1,6 @@
 //! Who is there.
 
 use anyhow::Result;
-use borough_management::view::Member;
 
 use crate::client::Client;
 use crate::output;
@@ -22,7 +21,7 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
             member
                 .phi_milli
                 .map_or_else(|| "-".to_owned(), |phi| format!("{}.{}", phi / 1000, phi % 1000 / 100)),
-            part(member).to_owned(),
+            output::part(member).to_owned(),
             or_dash(&member.roles.join(",")),
             or_dash(&member.app_version),
             or_dash(&member.zone),
@@ -44,14 +43,6 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
         println!("{advice}");
     }
     Ok(())
-}
-
-fn part(member: &Member) -> &'static str {
-    match (member.is_coordinator, member.is_voter) {
-        (true, _) => "coordinator",
-        (false, true) => "voter",
-        (false, false) => "member",
-    }
 }
 
 fn or_dash(text: &str) -> String {

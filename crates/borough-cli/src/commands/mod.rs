@@ -1,10 +1,13 @@
 //! What the program does, one file a subject.
 
+mod certs;
 mod entities;
 mod events;
 mod members;
 mod orders;
 mod shards;
+mod tools;
+mod top;
 
 use anyhow::Result;
 
@@ -20,6 +23,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     match command {
         Command::Demo(options) => demo::run(options, json),
         Command::Node(options) => demo::run_node(options),
+        Command::Top { once } => top::show(&client, once, json),
+        Command::Certs { folder, nodes, hosts } => certs::make(&folder, &nodes, &hosts, json),
+        Command::Sim(options) => tools::run(tools::SIM, &options.arguments),
+        Command::Bench(options) => tools::run(tools::BENCH, &options.arguments),
         Command::Members => members::show(&client, json),
         Command::Shards { kind } => shards::show(&client, kind.as_deref(), json),
         Command::Entities => entities::show(&client, json),

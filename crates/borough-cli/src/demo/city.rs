@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use borough::prelude::*;
-use borough_management::Management;
+use borough_management::{DEFAULT_LISTEN, Management, ManagementError};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
-use super::ledger::{Account, Ledger};
+use super::ledger::Ledger;
 use super::node::CLUSTER;
+use super::probe::{Probe, ask_around};
 use super::sensor::{Memory, Reading, SENSORS, SHARDS, name};
+use super::summary::Summary;
 
+/// Where what nobody must know in advance listens.
+pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 /// How many tasks send. Each has sensors of its own, so that each sensor's readings have one sender, and an order.
 const SENDERS: usize = 4;
 /// How often each of them sends what is due.
@@ -28,10 +32,9 @@ const LAST_ANSWER: Duration = Duration::from_secs(30);
 pub(super) struct City {
     pub(super) node: Node,
     pub(super) management: Management,
-    pub(super) sensors: Region<Reading>,
     pub(super) ledger: Arc<Ledger>,
-    /// How many readings a second; 0 for none.
-    pub(super) rate: Arc<AtomicU64>,
+    pub(super) probe: Arc<Probe>,
+    sensors: Region<Reading>,
     ends: Arc<AtomicBool>,
     senders: Vec<JoinHandle<()>>,
     /// Shards that lived in a process that was killed.
@@ -39,17 +42,23 @@ pub(super) struct City {
 }
 
 impl City {
-    /// Founds a cluster of its own, which the others join.
-    pub(super) async fn found(sensors: usize, dashboard: &str) -> Result<Self> {
-        let node = Node::builder(CLUSTER).node_id("city-hall").listen("127.0.0.1:0").start().await?;
-        let management = Management::builder(&node).listen(dashboard).start().await?;
+    /// Founds a cluster of its own, which the others join. The dashboard listens there; without a word on it, at its usual place if that is free.
+    pub(super) async fn found(sensors: usize, dashboard: Option<&str>) -> Result<Self> {
+        let node = Node::builder(CLUSTER).node_id("city-hall").listen(ANY_PORT).start().await?;
+        let wanted = Management::builder(&node).listen(dashboard.unwrap_or(DEFAULT_LISTEN)).start().await;
+        let management = match wanted {
+            Err(ManagementError::Listen { .. }) if dashboard.is_none() => {
+                Management::builder(&node).listen(ANY_PORT).start().await?
+            }
+            wanted => wanted?,
+        };
         let region = node.shard_proxy::<Reading>(SENSORS).shards(SHARDS).start().await?;
         Ok(Self {
             node,
             management,
             sensors: region,
             ledger: Arc::new(Ledger::new(sensors)),
-            rate: Arc::new(AtomicU64::new(0)),
+            probe: Arc::default(),
             ends: Arc::new(AtomicBool::new(false)),
             senders: Vec::new(),
             harmed: BTreeSet::new(),
@@ -58,15 +67,21 @@ impl City {
 
     /// Makes every sensor send its first reading, and goes on at that rate.
     pub(super) fn begin(&mut self, rate: u64) {
-        self.rate.store(rate, Ordering::Relaxed);
         for place in 0..SENDERS {
             let (sensors, ledger) = (self.sensors.clone(), Arc::clone(&self.ledger));
-            let (rate, ends) = (Arc::clone(&self.rate), Arc::clone(&self.ends));
-            self.senders.push(tokio::spawn(report(place, sensors, ledger, rate, ends)));
+            self.senders.push(tokio::spawn(report(place, sensors, ledger, rate, Arc::clone(&self.ends))));
         }
+        let (count, probe) = (self.ledger.sensors(), Arc::clone(&self.probe));
+        self.senders.push(tokio::spawn(ask_around(
+            self.sensors.clone(),
+            count,
+            probe,
+            Arc::clone(&self.ends),
+        )));
     }
 
-    /// A process is about to be killed, or was: what lives there goes with it.
+    /// A process is about to be killed or paused, or was: what lives there goes with it, if the cluster must go on without. To be told before and
+    /// after: a shard may move there meanwhile.
     pub(super) fn note_harm(&mut self, name: &str) {
         for map in self.node.shard_maps() {
             let lost = |owner: &Option<(borough::NodeId, _)>| {
@@ -78,14 +93,15 @@ impl City {
     }
 
     /// Ends the sending; gives what became of all messages.
-    pub(super) async fn settle(&mut self) -> Result<Account> {
+    pub(super) async fn settle(&mut self) -> Result<Summary> {
+        let asks = self.probe.latency(usize::MAX);
         self.ends.store(true, Ordering::Relaxed);
         for sender in self.senders.drain(..) {
             sender.await.context("a sender failed")?;
         }
         let memories = self.look_at_all().await?;
         let shard_of = |sensor| self.sensors.shard_of(name(sensor)).unwrap_or(u32::MAX);
-        Ok(self.ledger.settle(&memories, &self.harmed, shard_of))
+        Ok(Summary { account: self.ledger.settle(&memories, &self.harmed, shard_of), asks })
     }
 
     /// Asks every sensor what it remembers. Whoever is asked while its shard begins anew is asked again: looking does no harm.
@@ -133,7 +149,7 @@ async fn report(
     place: usize,
     sensors: Region<Reading>,
     ledger: Arc<Ledger>,
-    rate: Arc<AtomicU64>,
+    rate: u64,
     ends: Arc<AtomicBool>,
 ) {
     let own: Vec<usize> = (0..ledger.sensors()).skip(place).step_by(SENDERS).collect();
@@ -153,7 +169,7 @@ async fn report(
             }
         }
         beat.tick().await;
-        due += rate.load(Ordering::Relaxed);
+        due += rate;
     }
 }
 

@@ -1,41 +1,20 @@
 //! The node processes of the demo: started, told, paused, killed; none outlives the demo.
 
-use std::process::Stdio;
-use std::time::Duration;
-
-use anyhow::{Context, Result, bail};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::timeout;
+use super::process::Process;
+use anyhow::{Context, Result};
 
 /// Districts, as nodes are called.
 const NAMES: [&str; 12] = [
     "uptown", "midtown", "downtown", "harbour", "garden", "market", "castle", "mill", "bridge", "forest",
     "island", "station",
 ];
-/// How long a process may take to say where it is.
-const START: Duration = Duration::from_secs(20);
-/// How long a node may take to leave.
-const LEAVE: Duration = Duration::from_secs(60);
-
-/// A node in a process of its own. It is killed when this is dropped.
-#[derive(Debug)]
-pub(super) struct Process {
-    pub(super) name: String,
-    /// Where its management listens.
-    pub(super) management: String,
-    pub(super) is_paused: bool,
-    child: Child,
-    orders: ChildStdin,
-    said: Lines<BufReader<ChildStdout>>,
-}
 
 /// All that run.
 #[derive(Debug)]
 pub(super) struct Fleet {
     seed: String,
     started: usize,
-    pub(super) processes: Vec<Process>,
+    processes: Vec<Process>,
 }
 
 impl Fleet {
@@ -44,7 +23,7 @@ impl Fleet {
         Self { seed, started: 0, processes: Vec::new() }
     }
 
-    /// Starts one more, and waits until it has said where it is. Gives its name.
+    /// Starts one more, and waits until it is ready. Gives its name, which no other has had.
     pub(super) async fn add(&mut self) -> Result<String> {
         let round = self.started / NAMES.len();
         let mut name = NAMES[self.started % NAMES.len()].to_owned();
@@ -57,33 +36,34 @@ impl Fleet {
         Ok(name)
     }
 
-    /// `kill -9`.
+    /// `kill -9`; ready when it is gone.
     pub(super) async fn kill(&mut self, name: &str) -> Result<()> {
-        let mut process = self.take(name)?;
-        process.child.kill().await.with_context(|| format!("{name} cannot be killed"))
+        self.take(name)?.kill().await
     }
 
-    /// Has it leave in order, and waits until its process has ended.
-    pub(super) async fn leave(&mut self, name: &str) -> Result<()> {
-        let mut process = self.take(name)?;
-        process.orders.write_all(b"leave\n").await.with_context(|| format!("{name} does not listen"))?;
-        match timeout(LEAVE, process.child.wait()).await {
-            Ok(Ok(status)) if status.success() => Ok(()),
-            Ok(ended) => bail!("{name} was to leave and ended with {}", ended?),
-            Err(_) => bail!("{name} has not left within {} s", LEAVE.as_secs()),
-        }
+    /// Gives it away, to be told to leave.
+    pub(super) fn take(&mut self, name: &str) -> Result<Process> {
+        let place = self.processes.iter().position(|process| process.name == name);
+        Ok(self.processes.remove(place.with_context(|| format!("no node is called {name}"))?))
     }
 
-    /// Takes the process off the processors, or gives it back to them.
-    pub(super) fn pause(&mut self, name: &str, pause: bool) -> Result<()> {
+    /// Takes a process off the processors if it runs, and gives it back to them otherwise. Says whether it is paused now.
+    pub(super) fn toggle_pause(&mut self, name: &str) -> Result<bool> {
         let process = self.processes.iter_mut().find(|process| process.name == name);
         let process = process.with_context(|| format!("no node is called {name}"))?;
-        let id = process.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-        let id = id.with_context(|| format!("{name} has ended"))?;
-        let signal = if pause { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
-        rustix::process::kill_process(id, signal).with_context(|| format!("{name} cannot be paused"))?;
-        process.is_paused = pause;
-        Ok(())
+        process.pause(!process.is_paused)?;
+        Ok(process.is_paused)
+    }
+
+    /// Those that are paused go on.
+    pub(super) fn resume_all(&mut self) -> Result<()> {
+        let mut paused = self.processes.iter_mut().filter(|process| process.is_paused);
+        paused.try_for_each(|process| process.pause(false))
+    }
+
+    /// The names of all, in the order of their start, and whether they are paused.
+    pub(super) fn roll(&self) -> Vec<(String, bool)> {
+        self.processes.iter().map(|process| (process.name.clone(), process.is_paused)).collect()
     }
 
     /// The names of all, in the order of their start.
@@ -91,31 +71,16 @@ impl Fleet {
         self.processes.iter().map(|process| process.name.clone()).collect()
     }
 
-    fn take(&mut self, name: &str) -> Result<Process> {
-        let place = self.processes.iter().position(|process| process.name == name);
-        Ok(self.processes.remove(place.with_context(|| format!("no node is called {name}"))?))
-    }
-}
-
-impl Process {
-    async fn start(name: String, seed: &str) -> Result<Self> {
-        let program = std::env::current_exe().context("this program cannot find itself")?;
-        let mut child = Command::new(program)
-            .args(["node", "--name", &name, "--seed", seed])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .with_context(|| format!("{name} does not start"))?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (orders, printed) = pipes.context("a process without pipes")?;
-        let mut said = BufReader::new(printed).lines();
-        let line = timeout(START, said.next_line()).await;
-        let line = line.with_context(|| format!("{name} says nothing for {} s", START.as_secs()))??;
-        let words: Vec<_> = line.as_deref().unwrap_or_default().split(' ').collect();
-        let ["ready", _, management] = words[..] else {
-            bail!("{name} ended before it was ready; its own words are above")
-        };
-        Ok(Self { management: management.to_owned(), name, is_paused: false, child, orders, said })
+    /// Those that have ended by themselves, or by somebody else's hand, and whether in order.
+    pub(super) fn ended(&mut self) -> Vec<(String, bool)> {
+        let mut ended = Vec::new();
+        self.processes.retain_mut(|process| match process.ended() {
+            Some(in_order) => {
+                ended.push((process.name.clone(), in_order));
+                false
+            }
+            None => true,
+        });
+        ended
     }
 }

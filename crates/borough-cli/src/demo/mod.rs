@@ -1,61 +1,107 @@
 //! `borough demo`: a real cluster on this machine, under load, to look at and to harm.
 //!
 //! ```text
-//! fleet     the node processes: `node` is what each of them runs, `sensor` the entity they host
-//! city      the demo's own node, which hosts nothing: sends readings, serves the dashboard
-//! ledger    what was sent to each sensor, and what became of it
+//! fleet     the node processes, `process` one of them: `node` is what each of them runs, `sensor` the entity they host
+//! city      the demo's own node, which hosts nothing: sends readings, serves the dashboard; `probe` asks all the while
+//! ledger    what was sent to each sensor, and what became of it; `summary` what is said of it in the end
+//! watched   for people: goes on until they quit; `screen` is what they see, `board` what they are told
 //! headless  the tour that scripts take: leave, join, kill, and the account
 //! ```
 
+mod board;
 mod city;
 mod fleet;
 mod headless;
 mod ledger;
 mod node;
+mod probe;
+mod process;
+mod screen;
 mod sensor;
+mod signals;
+mod summary;
+mod watched;
 
+use std::io::IsTerminal;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use self::city::City;
+use self::board::Board;
+use self::city::{ANY_PORT, City};
 use self::fleet::Fleet;
 pub(crate) use self::node::run as run_node;
-use crate::arguments::DemoOptions;
+use self::screen::Screen;
+use self::watched::{Watched, quits};
+use crate::arguments::{DemoOptions, Target};
+use crate::client::Client;
 
 /// How long the cluster may take to form.
-const FORMATION: Duration = Duration::from_secs(30);
+const FORMATION: Duration = Duration::from_secs(60);
 
-/// Runs it to its end.
+/// Runs it to its end. However that comes, no process is left.
 #[tokio::main]
 pub(crate) async fn run(options: DemoOptions, json: bool) -> Result<()> {
-    let dashboard = if options.headless { "127.0.0.1:0" } else { &*options.dashboard };
-    let mut city = City::found(options.entities, dashboard).await?;
+    let any = (options.headless || options.no_dashboard).then_some(ANY_PORT);
+    let mut city = City::found(options.entities, options.dashboard.as_deref().or(any)).await?;
     let mut fleet = Fleet::new(city.node.address().as_str().to_owned());
     tokio::select! {
         done = tour(&mut city, &mut fleet, &options, json) => done,
-        _ = tokio::signal::ctrl_c() => Ok(()),
+        asked = signals::asked_to_end() => {
+            asked?;
+            if options.headless { bail!("ended from outside, before the account") }
+            Ok(())
+        }
     }
 }
 
 async fn tour(city: &mut City, fleet: &mut Fleet, options: &DemoOptions, json: bool) -> Result<()> {
-    for _ in 0..options.nodes {
-        let name = fleet.add().await?;
-        eprintln!("{name} is there");
+    if options.headless {
+        form(city, fleet, options, &Board::new(false)).await?;
+        city.begin(options.rate);
+        return headless::run(city, fleet, options, json).await;
     }
+    let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let board = Board::new(has_screen);
+    let mut screen = if has_screen { Some(Screen::open(&client(city), &board)?) } else { None };
+    tokio::select! {
+        formed = form(city, fleet, options, &board) => formed?,
+        () = quits(&mut screen) => return Ok(()),
+    }
+    city.begin(options.rate);
+    let summary = Watched::new(city, fleet, board).run(&mut screen, options.duration).await;
+    drop(screen);
+    match summary? {
+        Some(summary) => {
+            summary.show(json)?;
+            summary.check(false)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Starts the nodes, and waits until they know each other.
+async fn form(city: &City, fleet: &mut Fleet, options: &DemoOptions, board: &Board) -> Result<()> {
+    for number in 1..=options.nodes {
+        board.enter(format!("starting node {number} of {}", options.nodes));
+        fleet.add().await?;
+        board.told().nodes = fleet.roll();
+    }
+    board.enter("the nodes find each other".to_owned());
     let formed = tokio::time::timeout(FORMATION, city.node.wait_for(options.nodes + 1)).await;
     formed
         .with_context(|| format!("the nodes have not formed a cluster within {} s", FORMATION.as_secs()))??;
-    eprintln!("the cluster stands; its dashboard is at http://{}", city.management.address());
-    city.begin(options.rate);
-    headless::run(city, fleet, options, json).await
+    let address = city.management.address();
+    board.note(if options.no_dashboard {
+        format!("the cluster stands: {} nodes, and this one, which hosts nothing", options.nodes)
+    } else {
+        format!("the cluster stands; its dashboard is at http://{address}")
+    });
+    board.enter(String::new());
+    Ok(())
 }
 
-/// Whatever becomes of the process that started this one, this one ends with it; also if it was stopped then.
-fn die_with_parent() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-    {
-        eprintln!("borough: this node may outlive the demo: {error}");
-    }
+/// Asks the demo's own management, as any other program would.
+fn client(city: &City) -> Client {
+    Client::new(&Target { address: city.management.address().to_string(), token: None, json: false })
 }

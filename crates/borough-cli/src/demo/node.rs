@@ -1,8 +1,11 @@
 //! One node of the demo, a process of its own: `borough node`, which `borough demo` starts.
 //!
-//! It says where it is in one line, then does what standard input says; it ends when that ends, and with the process that started it.
+//! It says in one line that it is ready, then does what standard input says; it ends when that ends, when its node has left, and with the
+//! process that started it.
 
 use anyhow::{Context, Result};
+use borough::Standing;
+use borough::cluster::Ended;
 use borough::prelude::*;
 use borough_management::Management;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -13,24 +16,50 @@ use crate::arguments::NodeOptions;
 /// What all nodes of the demo call their cluster.
 pub(super) const CLUSTER: &str = "city";
 
-/// Says how the node ended.
-#[tokio::main]
-pub(crate) async fn run(options: NodeOptions) -> Result<()> {
-    super::die_with_parent();
+/// Runs until the node has left, or is told to end.
+pub(crate) fn run(options: NodeOptions) -> Result<()> {
+    die_with_parent();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(live(options));
+    // A thread may still wait for standard input, for which nobody waits any more.
+    runtime.shutdown_background();
+    done
+}
+
+async fn live(options: NodeOptions) -> Result<()> {
     let builder = Node::builder(CLUSTER).node_id(&options.name).listen("127.0.0.1:0").seed(&options.seed);
     let node = builder.start().await.context("the node does not start")?;
-    let management = Management::builder(&node).listen("127.0.0.1:0").start().await?;
+    let _management = Management::builder(&node).listen("127.0.0.1:0").start().await?;
     let sensors = node.shard(SENSORS, |_id| Sensor::default()).shards(SHARDS).migrate_state();
     let _sensors = sensors.start().await.context("the sensors do not start")?;
-    println!("ready {} {}", node.address().as_str(), management.address());
+    println!("ready");
 
+    let topology = node.topology();
+    tokio::select! {
+        done = obey(&node) => done,
+        // Nothing else is waited for: it has ended by an order to its management, say.
+        ended = topology.wait_until(|_| false) => match ended {
+            Ok(_) | Err(Ended::Over(Standing::Left | Standing::Closed)) => Ok(()),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+async fn obey(node: &Node) -> Result<()> {
     let mut orders = BufReader::new(tokio::io::stdin()).lines();
     while let Some(order) = orders.next_line().await? {
         if order == "leave" {
-            node.leave().await.context("it cannot leave")?;
-            println!("left");
-            break;
+            return node.leave().await.context("it cannot leave");
         }
     }
     Ok(())
+}
+
+/// Whatever becomes of the process that started this one, this one ends with it; also if it is stopped then.
+fn die_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+    {
+        eprintln!("borough: this node may outlive the demo: {error}");
+    }
 }

@@ -1,0 +1,78 @@
+//! How the demo ends: what became of every message, and whether that is as it must be.
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+
+use super::ledger::Account;
+use super::probe::Latency;
+use crate::output;
+
+/// What the demo found.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    #[serde(flatten)]
+    pub(super) account: Account,
+    /// Of questions asked all the while.
+    pub(super) asks: Latency,
+}
+
+impl Summary {
+    /// Prints it.
+    pub(super) fn show(&self, json: bool) -> Result<()> {
+        if json {
+            return output::json(self);
+        }
+        let Account { sent, handled, refused, gone_with_killed, .. } = self.account;
+        let mut table = output::table(&["MESSAGES", ""]);
+        let unexplained = self.account.missing + self.account.doubled + self.account.misplaced;
+        for (what, count) in [
+            ("sent", sent),
+            ("handled", handled),
+            ("refused, and given back", refused),
+            ("gone with a killed process", gone_with_killed),
+            ("missing, doubled, out of order", unexplained),
+        ] {
+            table.add_row([what.to_owned(), output::grouped(count)]);
+        }
+        println!("{table}");
+        println!(
+            "{} questions on the way: half answered within {} us, 99 of 100 within {} us, {} not answered",
+            output::grouped(self.asks.answered + self.asks.failed),
+            output::grouped(self.asks.p50_micros),
+            output::grouped(self.asks.p99_micros),
+            output::grouped(self.asks.failed),
+        );
+        println!("every message is accounted for: {}", if self.account.is_balanced() { "yes" } else { "NO" });
+        Ok(())
+    }
+
+    /// Fails if a message is not accounted for; or if one was not handled though all of them must be.
+    pub(super) fn check(&self, all_handled: bool) -> Result<()> {
+        let account = &self.account;
+        if !account.is_balanced() {
+            bail!(
+                "{} missing, {} doubled, {} misplaced",
+                account.missing,
+                account.doubled,
+                account.misplaced
+            );
+        }
+        if all_handled && account.sent != account.handled {
+            bail!("{} sent and {} handled, though nothing was killed", account.sent, account.handled);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_was_killed_a_refused_message_is_one_too_many() {
+        let account = Account { sent: 3, handled: 2, refused: 1, ..Account::default() };
+        let summary = Summary { account, asks: Latency::default() };
+        assert!(summary.check(false).is_ok());
+        assert!(summary.check(true).is_err());
+    }
+}

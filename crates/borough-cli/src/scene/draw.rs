@@ -1,0 +1,185 @@
+//! All of it on a terminal.
+
+use anyhow::Result;
+use borough_management::view::{Member, Members};
+use ratatui::backend::TestBackend;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row as TableRow, Table, Wrap};
+use ratatui::{Frame, Terminal};
+
+use super::{Scene, map};
+use crate::output;
+
+/// The widths of all columns but the bar, and the gaps between them.
+const COLUMNS: [u16; 9] = [3, 11, 9, 11, 6, 9, 8, 6, 6];
+/// How many busy entities are shown.
+const BUSIEST: usize = 5;
+
+/// What stands below the picture, and which node the keys mean.
+#[derive(Debug, Default)]
+pub(crate) struct Footer {
+    pub(crate) lines: Vec<Line<'static>>,
+    pub(crate) selected: Option<String>,
+}
+
+/// Draws what was last seen.
+pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, footer: &Footer) {
+    let (header, nodes) = (header(scene), nodes(scene, footer.selected.as_deref(), frame.area().width));
+    let rows = scene.members.as_ref().map_or(0, |members| members.members.len());
+    let [top, members, map, busiest, bottom] = Layout::vertical([
+        Constraint::Length(fitting(header.len())),
+        Constraint::Length(fitting(rows + 3)),
+        Constraint::Min(3),
+        Constraint::Length(fitting(scene.busiest.len().clamp(1, BUSIEST) + 1)),
+        Constraint::Length(fitting(footer.lines.len() + 1)),
+    ])
+    .areas(frame.area());
+    frame.render_widget(Text::from(header), top);
+    frame.render_widget(nodes, members);
+    draw_maps(frame, scene, map);
+    draw_busiest(frame, scene, busiest);
+    let block = Block::new().borders(Borders::TOP);
+    frame.render_widget(Paragraph::new(footer.lines.clone()).wrap(Wrap { trim: false }).block(block), bottom);
+}
+
+/// One frame as text, for programs and for terminals that are none.
+pub(crate) fn printed(scene: &Scene, width: u16, footer: &Footer) -> Result<String> {
+    let rows = scene.members.as_ref().map_or(0, |members| members.members.len());
+    let shards: usize =
+        scene.shards.iter().flat_map(|shards| &shards.kinds).map(|kind| kind.shards as usize / 32 + 2).sum();
+    let height = fitting(rows + shards + BUSIEST + footer.lines.len() + 12);
+    let mut terminal = Terminal::new(TestBackend::new(width, height))?;
+    terminal.draw(|frame| draw(frame, scene, footer))?;
+    let buffer = terminal.backend().buffer();
+    let mut text = String::new();
+    let mut empty = 0;
+    for cells in buffer.content.chunks(usize::from(width)) {
+        let line: String = cells.iter().map(ratatui::buffer::Cell::symbol).collect();
+        empty = if line.trim().is_empty() { empty + 1 } else { 0 };
+        if empty < 2 {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+fn header(scene: &Scene) -> Vec<Line<'static>> {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let mut lines = Vec::new();
+    if let Some(members) = &scene.members {
+        let total = scene.tally.total();
+        lines.push(Line::from(vec![
+            Span::styled(format!("cluster {}", members.cluster), bold),
+            Span::raw(format!(", seen by {} ({}); it ", members.seen_by, members.standing)),
+            Span::styled(survival(members), bold),
+        ]));
+        lines.push(Line::raw(format!(
+            "{} entities  {} messages/s  held {}  refused {}  dropped {}  {} shards moved",
+            output::grouped(total.entities),
+            output::grouped(total.rate),
+            output::grouped(total.held),
+            output::grouped(total.refused),
+            output::grouped(total.dropped),
+            output::grouped(total.arrived),
+        )));
+        lines.extend(members.advice.clone().map(Line::raw));
+    }
+    lines.extend(scene.silence.clone().map(|why| Line::styled(why, bold)));
+    if !scene.tally.missing.is_empty() {
+        lines.push(Line::raw(format!("no counts from {}", scene.tally.missing.join(", "))));
+    }
+    lines
+}
+
+/// `survives the loss of 1 voter now`.
+fn survival(members: &Members) -> String {
+    match members.tolerates {
+        0 => "survives no loss now".to_owned(),
+        some => format!("survives the loss of {} now", output::counted(some, "voter")),
+    }
+}
+
+fn nodes<'a>(scene: &Scene, selected: Option<&str>, width: u16) -> Table<'a> {
+    let titles = ["", "NODE", "STATE", "PART", "SHARDS", "ENTITIES", "MSG/S", "HELD", "MOVED", ""];
+    let bar = width.saturating_sub(COLUMNS.iter().sum::<u16>() + fitting(COLUMNS.len())).min(32);
+    let widths = COLUMNS.iter().copied().chain([bar]).map(Constraint::Length);
+    let members = scene.members.iter().flat_map(|members| &members.members);
+    let most = members.clone().map(|member| owned(scene, &member.node)).max().unwrap_or(0).max(1);
+    let rows = members.map(|member| {
+        let row = node(scene, member, usize::from(bar), most);
+        let is_selected = selected == Some(&*member.node);
+        if is_selected { row.style(Style::new().add_modifier(Modifier::REVERSED)) } else { row }
+    });
+    Table::new(rows.collect::<Vec<_>>(), widths)
+        .header(TableRow::new(titles).style(Style::new().add_modifier(Modifier::DIM)))
+        .block(Block::new().borders(Borders::TOP))
+}
+
+/// One node; its bar is as long as its share of what the one with most shards has.
+fn node<'a>(scene: &Scene, member: &Member, bar: usize, most: usize) -> TableRow<'a> {
+    let mark = scene.marks.get(&member.node).copied().unwrap_or_default();
+    let shards = owned(scene, &member.node);
+    let row = scene.tally.rows.get(&member.node).copied().unwrap_or_default();
+    let state = if member.is_reachable { member.state.clone() } else { format!("{} ?", member.state) };
+    TableRow::new([
+        Cell::from(Span::styled(format!(" {} ", map::letter(mark)), map::style(mark))),
+        Cell::from(member.node.clone()),
+        Cell::from(state),
+        Cell::from(output::part(member)),
+        Cell::from(shards.to_string()),
+        Cell::from(output::grouped(row.entities)),
+        Cell::from(output::grouped(row.rate)),
+        Cell::from(output::grouped(row.held)),
+        Cell::from(output::grouped(row.arrived + row.departed)),
+        Cell::from(Span::styled("█".repeat((shards * bar).div_ceil(most)), colour(mark))),
+    ])
+}
+
+/// A bar in the node's colour.
+fn colour(mark: usize) -> Style {
+    map::style(mark).bg.map_or_else(Style::new, |colour| Style::new().fg(colour))
+}
+
+/// How many shards of all types it owns.
+fn owned(scene: &Scene, node: &str) -> usize {
+    let places = scene.shards.iter().flat_map(|shards| &shards.kinds).flat_map(|map| &map.places);
+    places.filter(|place| place.owner.as_deref() == Some(node)).count()
+}
+
+fn draw_maps(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
+    let mut lines = Vec::new();
+    for kind in scene.shards.iter().flat_map(|shards| &shards.kinds) {
+        let moving = kind.places.iter().filter(|place| place.moving_to.is_some()).count();
+        let moves = if moving == 0 { String::new() } else { format!(", {moving} moving") };
+        lines.push(Line::raw(format!(
+            "{}: {}{moves}",
+            kind.kind,
+            output::counted(kind.shards as usize, "shard")
+        )));
+        lines.extend(map::lines(kind, &scene.marks, area.width));
+    }
+    frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
+}
+
+fn draw_busiest(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
+    let mut lines: Vec<_> = scene
+        .busiest
+        .iter()
+        .take(BUSIEST)
+        .map(|busy| {
+            Line::raw(format!("{}/{} on {}: {} waiting", busy.kind, busy.id, busy.node, busy.waiting))
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(Line::raw("no entity has messages waiting"));
+    }
+    frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
+}
+
+/// Lengths on a screen are short.
+fn fitting(length: usize) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
+}

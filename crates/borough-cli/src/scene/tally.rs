@@ -1,0 +1,107 @@
+//! What each node does: made of two looks at its counts.
+
+use std::collections::BTreeMap;
+
+use borough_management::view::{KindStats, Stats};
+
+/// Of all types of one node together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) entities: u64,
+    pub(super) handled: u64,
+    /// Handled in a second, between the last two looks.
+    pub(super) rate: u64,
+    pub(super) held: u64,
+    pub(super) refused: u64,
+    pub(super) dropped: u64,
+    pub(super) arrived: u64,
+    pub(super) departed: u64,
+}
+
+/// Each node's row, as of the last look.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    at_millis: u64,
+    pub(super) rows: BTreeMap<String, Row>,
+    /// Nodes that did not answer.
+    pub(super) missing: Vec<String>,
+}
+
+impl Tally {
+    /// Takes in another look. One that is not later than the last changes no rate.
+    pub(super) fn add(&mut self, stats: &Stats) {
+        let passed = stats.at_millis.saturating_sub(self.at_millis);
+        let is_first = self.at_millis == 0;
+        let before = std::mem::take(&mut self.rows);
+        for node in &stats.nodes {
+            let mut row = node.kinds.iter().fold(Row::default(), plus);
+            let last = before.get(&node.node);
+            row.rate = match (last, passed) {
+                // Counts begin anew with a process.
+                (Some(last), 1..) if !is_first => row.handled.saturating_sub(last.handled) * 1000 / passed,
+                (Some(last), _) => last.rate,
+                (None, _) => 0,
+            };
+            self.rows.insert(node.node.clone(), row);
+        }
+        self.at_millis = stats.at_millis;
+        self.missing = stats.missing.iter().map(|missing| missing.name.clone()).collect();
+    }
+
+    /// All nodes together.
+    pub(super) fn total(&self) -> Row {
+        self.rows.values().fold(Row::default(), |sum, row| Row {
+            entities: sum.entities + row.entities,
+            handled: sum.handled + row.handled,
+            rate: sum.rate + row.rate,
+            held: sum.held + row.held,
+            refused: sum.refused + row.refused,
+            dropped: sum.dropped + row.dropped,
+            arrived: sum.arrived + row.arrived,
+            departed: sum.departed + row.departed,
+        })
+    }
+}
+
+fn plus(row: Row, kind: &KindStats) -> Row {
+    Row {
+        entities: row.entities + kind.entities,
+        handled: row.handled + kind.handled,
+        rate: 0,
+        held: row.held + kind.held,
+        refused: row.refused + kind.refused.iter().map(|count| count.value).sum::<u64>(),
+        dropped: row.dropped + kind.dropped.iter().map(|count| count.value).sum::<u64>(),
+        arrived: row.arrived + kind.moves.arrived,
+        departed: row.departed + kind.moves.departed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_management::view::NodeStats;
+
+    use super::*;
+
+    fn look(at_millis: u64, handled: u64) -> Stats {
+        let kind = KindStats { handled, ..KindStats::default() };
+        let node = NodeStats { node: "harbour".to_owned(), kinds: vec![kind] };
+        Stats { seen_by: "harbour".to_owned(), at_millis, nodes: vec![node], missing: Vec::new() }
+    }
+
+    #[test]
+    fn a_rate_is_what_was_handled_between_two_looks_by_the_second() {
+        let mut tally = Tally::default();
+        tally.add(&look(10_000, 500));
+        assert_eq!(tally.total().rate, 0);
+        tally.add(&look(10_500, 1500));
+        assert_eq!(tally.total().rate, 2000);
+    }
+
+    #[test]
+    fn a_process_that_begins_anew_has_no_rate_below_zero() {
+        let mut tally = Tally::default();
+        tally.add(&look(10_000, 500));
+        tally.add(&look(11_000, 20));
+        assert_eq!(tally.total().rate, 0);
+    }
+}
