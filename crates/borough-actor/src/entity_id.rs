@@ -281,20 +281,28 @@ impl IntoEntityId for &EntityId {
     }
 }
 
-impl IntoEntityId for u64 {
-    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+/// By its decimal digits: a number is an id, always.
+impl From<u64> for EntityId {
+    fn from(number: u64) -> Self {
         // Twenty digits at the most.
         let mut digits = [0; 20];
         let mut at = digits.len();
-        let mut left = self;
+        let mut left = number;
         loop {
             at -= 1;
             digits[at] = b'0' + (left % 10) as u8;
             left /= 10;
             if left == 0 {
-                return EntityId::new(&digits[at..]);
+                let digits = &digits[at..];
+                return Self { words: words(digits, digits.len()), long: None };
             }
         }
+    }
+}
+
+impl IntoEntityId for u64 {
+    fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
+        Ok(self.into())
     }
 }
 
@@ -355,6 +363,7 @@ mod tests {
     fn a_number_names_what_its_digits_name() {
         for number in [0, 7, 10, 12_345, u64::MAX] {
             assert_eq!(number.into_entity_id(), number.to_string().into_entity_id());
+            assert_eq!(Ok(EntityId::from(number)), number.into_entity_id());
         }
         assert_eq!(7_u32.into_entity_id(), "7".into_entity_id());
     }
