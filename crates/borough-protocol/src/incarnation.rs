@@ -21,6 +21,13 @@ impl Address {
     }
 }
 
+/// So that it can be given wherever an address is wanted as text, as a seed.
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        String::from(&*address.0)
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
