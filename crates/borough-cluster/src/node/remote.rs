@@ -165,10 +165,15 @@ impl<M: Message> Broadcast<'_, M> {
         M: Clone + Sync,
     {
         let message = Arc::new(message);
+        self.tell_with(move || M::clone(&message)).await
+    }
+
+    /// As [`tell`](Self::tell), for messages that cannot be cloned, as those of an enum that has a [`Reply`] in another variant: `make` makes one for each.
+    pub async fn tell_with(self, make: impl Fn() -> M + Clone + Send + Sync + 'static) -> Gathered<()> {
         self.each(move |actor: ActorRef<M>| {
-            let message = message.clone();
+            let message = make();
             async move {
-                actor.tell(M::clone(&message)).await.map_err(|error| BroadcastError::NotAccepted {
+                actor.tell(message).await.map_err(|error| BroadcastError::NotAccepted {
                     message: type_name::<M>(),
                     why: error.to_string(),
                 })
