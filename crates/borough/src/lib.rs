@@ -100,8 +100,8 @@ pub mod cluster {
 /// What most programs need: `use borough::prelude::*`.
 pub mod prelude {
     pub use borough_actor::{
-        Actor, ActorRef, Context, Directive, Fault, MailboxKind, Reply, StopReason, Supervision, System,
-        SystemHandle, Terminated,
+        Actor, ActorRef, Context, Directive, EntityId, Fault, IntoEntityId, MailboxKind, Reply, StopReason,
+        Supervision, System, SystemHandle, Terminated,
     };
     pub use borough_cluster::{EntityMessage, EntityRef, Node, Region, Topology, TopologySnapshot};
     pub use serde::{Deserialize, Serialize};
