@@ -221,6 +221,42 @@ where
         self
     }
 
+    /// As [`migrate_state`](Self::migrate_state), for entities that hold what cannot travel, as a connection to a store: `state` gives what moves, and
+    /// `make` makes the entity of it where it arrives. All nodes must move the same type of state. If one of them panics, it is
+    /// as if the state could not be written or read.
+    ///
+    /// ```
+    /// # use borough_cluster::Node;
+    /// # use borough_actor::*;
+    /// # use std::sync::Arc;
+    /// struct Cart {
+    ///     items: Vec<String>,
+    ///     prices: Arc<Prices>,
+    /// }
+    /// # struct Prices;
+    /// # impl Actor for Cart {
+    /// #     type Msg = String;
+    /// #     async fn receive(&mut self, _: String, _: &mut Context<Self>) -> Result<(), Fault> { Ok(()) }
+    /// # }
+    /// # async fn start(node: &Node, prices: Arc<Prices>) -> Result<(), borough_cluster::ShardError> {
+    /// let cart = move |items| Cart { items, prices: prices.clone() };
+    /// let empty = cart.clone();
+    /// node.shard("carts", move |_id| empty(Vec::new()))
+    ///     .migrate_state_as(|cart| cart.items.clone(), move |_id, items| cart(items))
+    ///     .start()
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn migrate_state_as<S: Serialize + DeserializeOwned>(
+        mut self,
+        state: impl Fn(&A) -> S + Send + Sync + 'static,
+        make: impl Fn(&EntityId, S) -> A + Send + Sync + 'static,
+    ) -> Self {
+        self.host.migration = Some(Migration::of_part(state, make));
+        self.keeps_state = true;
+        self
+    }
+
     /// The entities keep their state somewhere else, so that it is no loss if one ends: silences the warning about that.
     pub fn keeps_own_state(mut self) -> Self {
         self.keeps_state = true;

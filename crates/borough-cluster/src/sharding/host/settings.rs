@@ -52,19 +52,39 @@ impl<A: Actor> Settings<A> {
 
 /// How the state of entities is written and read.
 pub(crate) struct Migration<A> {
-    pub(super) capture: fn(&A, &mut Vec<u8>) -> Result<(), String>,
-    pub(super) install: fn(&[u8]) -> Result<A, String>,
+    pub(super) capture: Capture<A>,
+    pub(super) install: Install<A>,
 }
 
-impl<A: Serialize + DeserializeOwned> Migration<A> {
+type Capture<A> = Box<dyn Fn(&A, &mut Vec<u8>) -> Result<(), String> + Send + Sync>;
+type Install<A> = Box<dyn Fn(&EntityId, &[u8]) -> Result<A, String> + Send + Sync>;
+
+impl<A: Serialize + DeserializeOwned + 'static> Migration<A> {
+    /// The whole entity is its state.
     pub(crate) fn of_serde() -> Self {
+        Self { capture: Box::new(write), install: Box::new(|_, bytes| read(bytes)) }
+    }
+}
+
+impl<A: 'static> Migration<A> {
+    /// A part of the entity is its state; the rest is made where it arrives.
+    pub(crate) fn of_part<S: Serialize + DeserializeOwned>(
+        state: impl Fn(&A) -> S + Send + Sync + 'static,
+        make: impl Fn(&EntityId, S) -> A + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            capture: |state, out| {
-                let written = postcard::to_extend(state, std::mem::take(out));
-                *out = written.map_err(|error| error.to_string())?;
-                Ok(())
-            },
-            install: |bytes| postcard::from_bytes(bytes).map_err(|error| error.to_string()),
+            capture: Box::new(move |entity, out| write(&state(entity), out)),
+            install: Box::new(move |id, bytes| Ok(make(id, read(bytes)?))),
         }
     }
+}
+
+fn write<S: Serialize>(state: &S, out: &mut Vec<u8>) -> Result<(), String> {
+    let written = postcard::to_extend(state, std::mem::take(out));
+    *out = written.map_err(|error| error.to_string())?;
+    Ok(())
+}
+
+fn read<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, String> {
+    postcard::from_bytes(bytes).map_err(|error| error.to_string())
 }

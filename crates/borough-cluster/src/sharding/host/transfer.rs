@@ -263,7 +263,8 @@ impl<'a> Reader<'a> {
             (0, _) => None,
             (_, Some(migration)) => {
                 let bytes = self.sized()?;
-                let read = resident::catch(|| (migration.install)(bytes)).map_err(|fault| fault.to_string());
+                let read =
+                    resident::catch(|| (migration.install)(&id, bytes)).map_err(|fault| fault.to_string());
                 Some(
                     read.and_then(|read| read)
                         .map_err(|why| format!("the state of {id} cannot be read: {why}"))?,

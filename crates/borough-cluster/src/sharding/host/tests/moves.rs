@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use borough_actor::{AskError, StopReason};
+use borough_actor::{AskError, EntityId, StopReason};
 use borough_protocol::sharding::region::Dropped;
 use tokio::time::timeout;
 
@@ -59,6 +59,25 @@ async fn a_shard_moves_with_states_stash_timers_and_what_waits() {
     for lane in &from.lanes {
         assert!(lane.stats(Depth::Entities).await.shards.iter().all(|(_, _, entities)| *entities == 0));
     }
+}
+
+/// What it has heard moves; which life it is, is made of its id where it arrives.
+fn migrating_in_part() -> Settings<Thing> {
+    let mut settings = things();
+    let arrived = |id: &EntityId, heard| Thing { heard, life: 100 + id.len() as u64 };
+    settings.migration = Some(Migration::of_part(|thing: &Thing| thing.heard.clone(), arrived));
+    settings
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_an_entity_moves_and_the_rest_is_made_where_it_arrives() {
+    let (_system, from, to) = two(migrating_in_part);
+    from.tell("a", Word::Note(1)).await;
+    froze(&from, 2).await;
+    from.carry_to(&to).await;
+    to.order(Order::Run { shard: SHARD, epoch: e(2) });
+    assert_eq!(to.ask_by("a", 2, Word::Heard).await.unwrap(), [STARTED, 1, ARRIVED]);
+    assert_eq!(to.ask_by("a", 2, Word::Life).await.unwrap(), 101);
 }
 
 #[tokio::test(start_paused = true)]

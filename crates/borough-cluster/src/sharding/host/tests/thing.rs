@@ -48,8 +48,8 @@ pub(super) enum Word {
 
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Thing {
-    heard: Vec<u64>,
-    life: u64,
+    pub(super) heard: Vec<u64>,
+    pub(super) life: u64,
 }
 
 /// What it notes in some hooks.
