@@ -1,7 +1,8 @@
 //! Two branches of a bank that keep accounts together: `cargo run --example bank`.
 //!
-//! Two nodes of one cluster, here in one process, name each other as seeds. Both take deposits for the same account; it lives at one of them. That one leaves, and
-//! the account moves to the other with its balance: there is no database.
+//! Two nodes of one cluster, here in one process, name each other as seeds. Both take deposits for the same account; it lives at one of them. A deposit is an ask: a tell
+//! that is `Ok` was accepted, not handled, and whoever pays in wants to know. Then the branch that keeps the account leaves, and the account moves to the other with its
+//! balance: there is no database.
 
 use std::net::TcpListener;
 

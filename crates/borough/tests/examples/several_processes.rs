@@ -1,0 +1,118 @@
+//! Examples with a process for each node.
+
+use crate::program::output;
+
+#[test]
+fn a_cluster_of_three_processes_talks_loses_one_and_leaves_in_order() {
+    let printed = output("cluster");
+    let mut lines = printed.lines();
+    let mut says = |name: &str, words: &[&str]| {
+        let found = lines.find(|line| line.contains(name) && words.iter().all(|word| line.contains(word)));
+        found.unwrap_or_else(|| panic!("{name} does not say {words:?}, or not in this order:\n{printed}"))
+    };
+    says("uptown", &["told", "/office three letters; it has 3"]);
+    says("uptown", &["asked", "which had", "answer: it has 0"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["asked all:", "has"]);
+    says("uptown", &["1000 sensors, 1000 readings"]);
+    let mut hosted = 0;
+    for _ in 0..3 {
+        hosted += number(says("uptown", &["hosts", "sensors"]), "hosts ");
+    }
+    assert_eq!(hosted, 1000, "{printed}");
+    says("uptown", &["the cluster can lose 1 of its 3 voters"]);
+    says("", &["kill -9 downtown"]);
+    says("uptown", &["/office is gone: Some(NodeLost)"]);
+    says("uptown", &["told it a letter: the actor's node is lost"]);
+    let anew = number(says("uptown", &["all 1000 sensors answer again", "began anew"]), "again, ");
+    assert!((1..1000).contains(&anew), "{printed}");
+    says("uptown", &["ready for midtown to leave", &format!("{} readings", 2000 - anew)]);
+    // Midtown and uptown each say their part, in either order.
+    assert!(printed.contains(&format!("midtown has left: {} readings, as before", 2000 - anew)), "{printed}");
+    assert_eq!(printed.matches("left, up:").count(), 2, "{printed}");
+}
+
+/// The number behind those words.
+fn number(line: &str, words: &str) -> u64 {
+    let rest = line.split_once(words).unwrap().1;
+    rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+#[cfg(unix)]
+mod two_terminals {
+    use crate::program::Program;
+
+    /// Ports of this machine that nobody uses at the moment.
+    fn ports<const N: usize>() -> [String; N] {
+        let held = [(); N].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+        held.map(|listener| listener.local_addr().unwrap().port().to_string())
+    }
+
+    fn node(own: &str, seeds: &[&str]) -> Program {
+        Program::start("two_terminals", &[&[own], seeds].concat())
+    }
+
+    fn up(ports: &[&str]) -> String {
+        let addresses: Vec<_> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        format!("member, up: {};", addresses.join(" "))
+    }
+
+    #[test]
+    fn two_nodes_talk_to_each_other_and_leave_in_order_when_they_are_told_to() {
+        let [first_port, second_port] = &ports();
+        let mut first = node(first_port, &[]);
+        first.prints(&up(&[first_port]));
+        let mut second = node(second_port, &[first_port]);
+        first.prints(&format!("127.0.0.1:{second_port} signs the guest book"));
+        second.prints(&format!("the guest book of 127.0.0.1:{first_port} says: 127.0.0.1:{second_port}"));
+        second.is_interrupted();
+        second.prints("left, up: ");
+        first.prints(&up(&[first_port]));
+        first.is_interrupted();
+        first.prints("left, up: ");
+        second.ends();
+        first.ends();
+    }
+
+    #[test]
+    fn of_two_nodes_the_first_goes_on_without_the_second_and_the_second_says_why_it_does_not() {
+        let [first_port, second_port] = &ports();
+        let mut first = node(first_port, &[]);
+        let mut second = node(second_port, &[first_port]);
+        first.prints(&up(&[first_port, second_port]));
+        second.prints("the guest book of");
+        second.is_killed();
+        first.prints(&up(&[first_port]));
+
+        let mut second = node(second_port, &[first_port]);
+        first.prints(&up(&[first_port, second_port]));
+        second.prints("the guest book of");
+        first.is_killed();
+        second.prints("suspended, up: ");
+        second.prints(&format!("  why: too few voters hear me; I need 1 of 127.0.0.1:{first_port}."));
+        second.prints("  what helps: start them again. And three nodes in place of two");
+
+        let mut first = node(first_port, &[]);
+        first.prints(&up(&[first_port, second_port]));
+        second.prints(&up(&[first_port, second_port]));
+    }
+
+    #[test]
+    fn of_three_nodes_two_go_on_without_the_first() {
+        let [first_port, second_port, third_port] = &ports();
+        let mut first = node(first_port, &[]);
+        first.prints(&up(&[first_port]));
+        let mut second = node(second_port, &[first_port]);
+        second.prints("the guest book of");
+        let mut third = node(third_port, &[first_port, second_port]);
+        third.prints("the guest book of");
+        // Only once all three vote may one be lost.
+        let all = [first_port, second_port, third_port].map(String::as_str);
+        third.prints(&format!("{} may lose 1", up(&all)));
+        second.prints(&format!("{} may lose 1", up(&all)));
+        first.is_killed();
+        third.prints(&up(&all[1..]));
+        second.prints(&up(&all[1..]));
+    }
+}
