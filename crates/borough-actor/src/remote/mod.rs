@@ -20,7 +20,7 @@ pub(crate) mod passage;
 mod sending;
 mod travel;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use borough_wire::codec::CodecId;
 
@@ -54,7 +54,7 @@ pub fn carrier_lost(system: &SystemHandle, carrier: u32) {
 }
 
 /// The same for several ways at once.
-pub fn carriers_lost(system: &SystemHandle, carriers: &HashSet<u32>) {
+pub fn carriers_lost(system: &SystemHandle, carriers: &BTreeSet<u32>) {
     if !carriers.is_empty() {
         system.core().asks.carriers_lost(&|went| carriers.contains(&went));
     }

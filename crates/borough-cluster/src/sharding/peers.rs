@@ -4,7 +4,7 @@
 //! elsewhere. So it does not fail with the link, but when the table says that the node it went to is gone and did not leave in order, or the
 //! one that has its shard by then, or that the shard began anew.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,7 +64,7 @@ impl Peers {
 
     /// Fails the asks that nobody will answer by what the table says.
     pub(super) fn follow(&self, id: Option<KindId>, table: &Table, hub: &Hub) {
-        let mut lost = HashSet::new();
+        let mut lost = BTreeSet::new();
         self.lock().retain(|uid, way| {
             if is_lost(*uid, table) {
                 lost.insert(way.number());
@@ -87,7 +87,7 @@ impl Peers {
 
     /// This node's life is over: nothing comes back that was asked of others.
     pub(super) fn clear(&self, hub: &Hub) {
-        let mut lost: HashSet<u32> = self.lock().drain().map(|(_, way)| way.number()).collect();
+        let mut lost: BTreeSet<u32> = self.lock().drain().map(|(_, way)| way.number()).collect();
         let opened = std::mem::take(&mut *self.opened.lock().unwrap_or_else(PoisonError::into_inner));
         lost.extend(opened.into_values().flatten().map(|way| way.number));
         remote::carriers_lost(hub.system_handle(), &lost);

@@ -28,8 +28,9 @@ pub(super) enum Due {
 /// See the module.
 #[derive(Default)]
 pub(super) struct Alarms {
-    alarms: BTreeMap<Alarm, Due>,
-    set: u64,
+    set: BTreeMap<Alarm, Due>,
+    /// How many ever were.
+    count: u64,
     sleep: Option<Pin<Box<Sleep>>>,
     /// For when the task was last said to be woken.
     armed: Option<Instant>,
@@ -52,39 +53,39 @@ impl Alarm {
 
 impl Alarms {
     pub(super) fn set(&mut self, at: Instant, due: Due) -> Alarm {
-        self.set += 1;
-        let alarm = Alarm { at, number: self.set };
-        self.alarms.insert(alarm, due);
+        self.count += 1;
+        let alarm = Alarm { at, number: self.count };
+        self.set.insert(alarm, due);
         alarm
     }
 
     /// Calls one off, if it has not rung.
     pub(super) fn cancel(&mut self, alarm: Alarm) {
-        self.alarms.remove(&alarm);
+        self.set.remove(&alarm);
     }
 
     /// How many are set.
     pub(super) fn len(&self) -> usize {
-        self.alarms.len()
+        self.set.len()
     }
 
     /// The next that is due at `now`.
     pub(super) fn next(&mut self, now: Instant) -> Option<Due> {
-        let first = self.alarms.first_entry()?;
+        let first = self.set.first_entry()?;
         (first.key().at <= now).then(|| first.remove())
     }
 
     /// Whether the task is woken for the next already.
     #[inline]
     pub(super) fn is_armed(&self) -> bool {
-        let next = self.alarms.first_key_value().map(|(next, _)| next.at);
+        let next = self.set.first_key_value().map(|(next, _)| next.at);
         next.is_none() || next == self.armed
     }
 
     /// Whether something is due; if not, has the task woken for the next.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         loop {
-            let Some((&Alarm { at, .. }, _)) = self.alarms.first_key_value() else { return false };
+            let Some((&Alarm { at, .. }, _)) = self.set.first_key_value() else { return false };
             if at <= Instant::now() {
                 return true;
             }

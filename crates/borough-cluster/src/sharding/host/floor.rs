@@ -284,6 +284,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     }
 
     #[inline]
+    #[expect(
+        clippy::unnecessary_box_returns,
+        reason = "a context is large, and handed on from turn to turn as a pointer"
+    )]
     fn lend(&mut self, home: &mut Home<A, T>, slot: u32) -> Box<Context<A>> {
         let belongings = home.table.take_belongings(slot);
         let id = home.table.peek(slot).id.clone();

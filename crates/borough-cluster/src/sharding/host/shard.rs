@@ -403,7 +403,7 @@ where
         if self.stance.drop(epoch) {
             let report = LaneReport::Dropped { shard: self.number, epoch };
             let farewell = gently.then(|| Arc::new(Farewell { around: floor.around.clone(), report }));
-            self.drop_home(floor, farewell);
+            self.drop_home(floor, farewell.as_ref());
             self.set_open();
             self.place_left(floor);
         }
@@ -418,13 +418,13 @@ where
     }
 
     /// Drops what lives here; gently, if there is somebody who waits for the end of its entities.
-    fn drop_home(&mut self, floor: &mut Floor<A, T>, farewell: Option<Arc<Farewell<A::Msg>>>) {
+    fn drop_home(&mut self, floor: &mut Floor<A, T>, farewell: Option<&Arc<Farewell<A::Msg>>>) {
         // What was sent away may have been handled there: nobody is told that it was not.
         let was_sent = self.moving.take().is_some_and(|moving| moving.is_cut);
         self.forget_fencing(floor);
         let Some(mut home) = self.home.take() else { return };
         self.open = Epoch::ZERO;
-        if let Some(farewell) = &farewell {
+        if let Some(farewell) = farewell {
             home.frozen = true;
             floor.end_all(&mut home);
             floor.let_end(&mut home, farewell);

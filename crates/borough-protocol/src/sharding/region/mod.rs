@@ -401,7 +401,7 @@ impl Region {
                 let has_ended = started.ended.is_some() || !dropped.is_empty();
                 match shown {
                     None if started.ended.is_none() => {
-                        report.kinds.push((started.kind.clone(), started.hosts))
+                        report.kinds.push((started.kind.clone(), started.hosts));
                     }
                     Some((_, shown)) if started.hosts && !is_host && *shown.kind() == started.kind => {
                         report.kinds.push((started.kind.clone(), true));
