@@ -57,9 +57,23 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Microseconds, as people say it: `0.35 ms`, `12 ms`, `1.6 s`.
+pub(crate) fn brief(micros: u64) -> String {
+    match micros {
+        0..10_000 => format!("{}.{:02} ms", micros / 1000, micros % 1000 / 10),
+        10_000..1_000_000 => format!("{} ms", micros / 1000),
+        _ => format!("{}.{} s", micros / 1_000_000, micros % 1_000_000 / 100_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{brief, grouped};
+
+    #[test]
+    fn short_times_are_told_by_the_unit_that_fits() {
+        assert_eq!([350, 12_345, 1_555_398].map(brief), ["0.35 ms", "12 ms", "1.5 s"]);
+    }
 
     #[test]
     fn large_numbers_are_read_by_thousands() {

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let client = Client::new(&target);
     let json = target.json;
     match command {
-        Command::Demo(options) => demo::run(options, json),
+        Command::Demo(options) => demo::run(&options, json),
         Command::Node(options) => demo::run_node(options),
         Command::Top { once } => top::show(&client, once, json),
         Command::Certs { folder, nodes, hosts } => certs::make(&folder, &nodes, &hosts, json),

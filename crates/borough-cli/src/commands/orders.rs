@@ -1,7 +1,7 @@
 //! What a cluster can be told to do.
 
 use anyhow::{Result, bail};
-use borough_management::view::MoveOrder;
+use borough_management::view::{Accepted, MoveOrder};
 
 use crate::client::Client;
 use crate::output;
@@ -13,7 +13,7 @@ pub(super) fn tell(client: &Client, order: &str, node: &str, json: bool) -> Resu
         let known: Vec<_> = members.members.iter().map(|member| member.node.as_str()).collect();
         bail!("no member is called {node:?}; there are: {}", known.join(", "));
     }
-    said(client.order(&format!("/api/{order}/{node}"))?, json)
+    said(&client.order(&format!("/api/{order}/{node}"))?, json)
 }
 
 /// A type need not be named where there is one alone.
@@ -28,7 +28,7 @@ pub(super) fn move_shard(
         Some(kind) => kind,
         None => only_kind(client)?,
     };
-    said(client.move_shard(&MoveOrder { kind, shard, node })?, json)
+    said(&client.move_shard(&MoveOrder { kind, shard, node })?, json)
 }
 
 fn only_kind(client: &Client) -> Result<String> {
@@ -40,9 +40,9 @@ fn only_kind(client: &Client) -> Result<String> {
     }
 }
 
-fn said(accepted: borough_management::view::Accepted, json: bool) -> Result<()> {
+fn said(accepted: &Accepted, json: bool) -> Result<()> {
     if json {
-        return output::json(&accepted);
+        return output::json(accepted);
     }
     println!("{}", accepted.accepted);
     Ok(())

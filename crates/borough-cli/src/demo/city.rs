@@ -11,6 +11,7 @@ use borough_management::{DEFAULT_LISTEN, Management, ManagementError};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
+use super::fleet::Fleet;
 use super::ledger::Ledger;
 use super::node::CLUSTER;
 use super::probe::{Probe, ask_around};
@@ -23,6 +24,8 @@ pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 const SENDERS: usize = 4;
 /// How often each of them sends what is due.
 const BEAT: Duration = Duration::from_millis(10);
+/// Within this time a message has passed through a node, and this node has heard what was decided.
+const HEARSAY: Duration = Duration::from_millis(500);
 /// How many sensors are asked at once in the end.
 const ASKED_AT_ONCE: usize = 256;
 /// How long a sensor may take to answer in the end, fail-overs included.
@@ -80,8 +83,31 @@ impl City {
         )));
     }
 
-    /// A process is about to be killed or paused, or was: what lives there goes with it, if the cluster must go on without. To be told before and
-    /// after: a shard may move there meanwhile.
+    /// `kill -9`, and remembers what went with the process.
+    ///
+    /// That is also what was on its way through it: readings for a shard that had just moved on from there. So it is looked a moment before too,
+    /// and a moment after, when this node has heard of all that moved there.
+    pub(super) async fn kill(&mut self, fleet: &mut Fleet, name: &str) -> Result<()> {
+        self.note_harm(name);
+        sleep(HEARSAY).await;
+        self.note_harm(name);
+        fleet.kill(name).await?;
+        self.note_harm(name);
+        sleep(HEARSAY).await;
+        self.note_harm(name);
+        Ok(())
+    }
+
+    /// Takes a process off the processors, or gives it back to them, as [`kill`](Self::kill) does: the cluster may have to go on without it.
+    /// Says whether it is paused now.
+    pub(super) async fn toggle_pause(&mut self, fleet: &mut Fleet, name: &str) -> Result<bool> {
+        self.note_harm(name);
+        sleep(HEARSAY).await;
+        self.note_harm(name);
+        fleet.toggle_pause(name)
+    }
+
+    /// What lives there goes with it, if the cluster must go on without.
     pub(super) fn note_harm(&mut self, name: &str) {
         for map in self.node.shard_maps() {
             let lost = |owner: &Option<(borough::NodeId, _)>| {

@@ -1,7 +1,8 @@
 //! The node processes of the demo: started, told, paused, killed; none outlives the demo.
 
-use super::process::Process;
 use anyhow::{Context, Result};
+
+use super::process::Process;
 
 /// Districts, as nodes are called.
 const NAMES: [&str; 12] = [

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::city::City;
 use super::fleet::Fleet;
@@ -13,8 +13,6 @@ use crate::arguments::DemoOptions;
 const DURATION: Duration = Duration::from_secs(30);
 /// How long the cluster may take until it can lose a node.
 const READINESS: Duration = Duration::from_secs(60);
-/// The demo's own node may learn a little later what moved to a node before that was killed.
-const HEARSAY: Duration = Duration::from_millis(300);
 
 pub(super) async fn run(city: &mut City, fleet: &mut Fleet, options: &DemoOptions, json: bool) -> Result<()> {
     let began = Instant::now();
@@ -55,12 +53,8 @@ async fn kill_one(city: &mut City, fleet: &mut Fleet, began: Instant) -> Result<
     };
     let tolerates = ready?.tolerates();
     if let Some(name) = fleet.names().first().cloned() {
-        city.note_harm(&name);
-        fleet.kill(&name).await?;
-        city.note_harm(&name);
-        say(began, &format!("{name} was killed; the cluster could bear {tolerates} losses"));
-        sleep(HEARSAY).await;
-        city.note_harm(&name);
+        city.kill(fleet, &name).await?;
+        say(began, &format!("{name} was killed, with {tolerates} to spare"));
     }
     Ok(())
 }

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
-use super::sensor::Memory;
+use super::sensor::{Memory, name};
+
+/// How many sensors are told of by name.
+const UNEXPLAINED: usize = 10;
 
 /// Counts for each sensor, by its number. Each is written by the one task that sends to it.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub(super) struct Account {
     pub(super) misplaced: u64,
     /// Sensors that began anew after a kill.
     pub(super) began_anew: u64,
+    /// The first sensors whose messages nothing explains, in words.
+    pub(super) unexplained: Vec<String>,
 }
 
 impl Account {
@@ -87,7 +92,19 @@ impl Ledger {
             let expected = sent - refused;
             account.doubled += memory.readings.saturating_sub(expected);
             let absent = expected.saturating_sub(memory.readings);
-            if harmed.contains(&shard_of(sensor)) {
+            let shard = shard_of(sensor);
+            let is_harmed = harmed.contains(&shard);
+            let is_explained =
+                memory.misplaced == 0 && memory.readings <= expected && (absent == 0 || is_harmed);
+            if !is_explained && account.unexplained.len() < UNEXPLAINED {
+                account.unexplained.push(format!(
+                    "{} in shard {shard}: {sent} sent, {refused} refused, {} handled, {} out of order",
+                    name(sensor),
+                    memory.readings,
+                    memory.misplaced
+                ));
+            }
+            if is_harmed {
                 account.gone_with_killed += absent;
                 account.began_anew += u64::from(absent > 0);
             } else {

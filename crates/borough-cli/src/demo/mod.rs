@@ -41,12 +41,12 @@ const FORMATION: Duration = Duration::from_secs(60);
 
 /// Runs it to its end. However that comes, no process is left.
 #[tokio::main]
-pub(crate) async fn run(options: DemoOptions, json: bool) -> Result<()> {
+pub(crate) async fn run(options: &DemoOptions, json: bool) -> Result<()> {
     let any = (options.headless || options.no_dashboard).then_some(ANY_PORT);
     let mut city = City::found(options.entities, options.dashboard.as_deref().or(any)).await?;
     let mut fleet = Fleet::new(city.node.address().as_str().to_owned());
     tokio::select! {
-        done = tour(&mut city, &mut fleet, &options, json) => done,
+        done = tour(&mut city, &mut fleet, options, json) => done,
         asked = signals::asked_to_end() => {
             asked?;
             if options.headless { bail!("ended from outside, before the account") }

@@ -36,10 +36,10 @@ impl Summary {
         }
         println!("{table}");
         println!(
-            "{} questions on the way: half answered within {} us, 99 of 100 within {} us, {} not answered",
+            "{} questions on the way: half answered within {}, 99 of 100 within {}, {} not answered",
             output::grouped(self.asks.answered + self.asks.failed),
-            output::grouped(self.asks.p50_micros),
-            output::grouped(self.asks.p99_micros),
+            output::brief(self.asks.p50_micros),
+            output::brief(self.asks.p99_micros),
             output::grouped(self.asks.failed),
         );
         println!("every message is accounted for: {}", if self.account.is_balanced() { "yes" } else { "NO" });

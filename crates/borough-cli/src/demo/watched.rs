@@ -80,9 +80,7 @@ impl<'a> Watched<'a> {
                         "the cluster survives no loss now: add a node first (a), or kill {name} all the same (K)"
                     );
                 }
-                self.city.note_harm(&name);
-                self.fleet.kill(&name).await?;
-                self.city.note_harm(&name);
+                self.city.kill(self.fleet, &name).await?;
                 self.board.note(format!("{name} was killed; its shards begin anew elsewhere"));
             }
             Wish::Leave(name) => {
@@ -91,8 +89,7 @@ impl<'a> Watched<'a> {
                 self.leaving.spawn(async move { (name, process.leave().await) });
             }
             Wish::Pause(name) => {
-                self.city.note_harm(&name);
-                let said = if self.fleet.toggle_pause(&name)? {
+                let said = if self.city.toggle_pause(self.fleet, &name).await? {
                     "is paused: the cluster cannot tell it from a dead one"
                 } else {
                     "goes on"
@@ -132,12 +129,12 @@ impl<'a> Watched<'a> {
         self.last = (Instant::now(), sent);
         let asks = self.city.probe.latency(RECENT);
         format!(
-            "sent {} ({} a second), refused {}; an answer takes {} us (half), {} us (99 of 100); {}",
+            "sent {} ({} a second), refused {}; answers p50 {}, p99 {}; {}",
             output::grouped(sent),
             output::grouped((sent - before) * 1000 / passed),
             output::grouped(refused),
-            output::grouped(asks.p50_micros),
-            output::grouped(asks.p99_micros),
+            output::brief(asks.p50_micros),
+            output::brief(asks.p99_micros),
             survival(self.city.node.topology().current().tolerates()),
         )
     }

@@ -33,7 +33,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, footer: &Footer) {
         Constraint::Length(fitting(rows + 3)),
         Constraint::Min(3),
         Constraint::Length(fitting(scene.busiest.len().clamp(1, BUSIEST) + 1)),
-        Constraint::Length(fitting(footer.lines.len() + 1)),
+        Constraint::Length(wrapped(&footer.lines, frame.area().width) + 1),
     ])
     .areas(frame.area());
     frame.render_widget(Text::from(header), top);
@@ -177,6 +177,13 @@ fn draw_busiest(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
         lines.push(Line::raw("no entity has messages waiting"));
     }
     frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
+}
+
+/// How many rows they take.
+fn wrapped(lines: &[Line<'_>], width: u16) -> u16 {
+    // Words are not cut, so a line may take a little more than its length says.
+    let rows = |line: &Line<'_>| line.width().div_ceil(usize::from(width).saturating_sub(8).max(1)).max(1);
+    fitting(lines.iter().map(rows).sum())
 }
 
 /// Lengths on a screen are short.

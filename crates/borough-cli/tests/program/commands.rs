@@ -1,0 +1,99 @@
+//! What is asked of a running cluster, and what it is told to do.
+
+use std::process::Stdio;
+use std::time::Instant;
+
+use crate::run::{BOUND, Demo, program, run};
+
+/// The owner of a shard of the one type.
+fn owner(shards: &serde_json::Value, shard: u64) -> Option<String> {
+    let places = shards["kinds"][0]["places"].as_array()?;
+    places.iter().find(|place| place["shard"] == shard)?["owner"].as_str().map(str::to_owned)
+}
+
+fn owned_by(shards: &serde_json::Value, node: &str) -> usize {
+    let places = shards["kinds"][0]["places"].as_array().unwrap();
+    places.iter().filter(|place| place["owner"] == node).count()
+}
+
+#[test]
+fn a_cluster_is_seen_and_does_as_it_is_told() {
+    let demo = Demo::start();
+    demo.until(&["shards"], |shards| (0..256).all(|shard| owner(shards, shard).is_some()));
+
+    let members = demo.json(&["members"]);
+    let names: Vec<_> = members["members"].as_array().unwrap().iter().map(|member| &member["node"]).collect();
+    assert_eq!(names.len(), 4, "three nodes and the demo's own: {names:?}");
+    assert!(demo.printed(&["members"]).contains("it survives"));
+    assert!(demo.printed(&["shards"]).contains("sensors: 256 of 256 shards have an owner"));
+
+    let location = demo.json(&["explain", "sensors", "sensor-17"]);
+    let shard = location["shard"].as_u64().unwrap();
+    let here = location["node"].as_str().unwrap();
+    assert_eq!(owner(&demo.json(&["shards"]), shard).as_deref(), Some(here));
+    assert!(demo.printed(&["explain", "sensors", "sensor-17"]).contains(here));
+
+    let picture = demo.printed(&["top", "--once"]);
+    for word in ["cluster city", "uptown", "midtown", "downtown", "sensors: 256 shards"] {
+        assert!(picture.contains(word), "{word:?} is not in\n{picture}");
+    }
+
+    let there = if here == "uptown" { "midtown" } else { "uptown" };
+    demo.printed(&["move", &shard.to_string(), there]);
+    demo.until(&["shards"], |shards| owner(shards, shard).as_deref() == Some(there));
+
+    demo.printed(&["drain", "downtown"]);
+    demo.until(&["shards"], |shards| owned_by(shards, "downtown") == 0);
+    demo.printed(&["leave", "downtown"]);
+    demo.until(&["members"], |members| {
+        members["members"].as_array().unwrap().iter().all(|member| member["node"] != "downtown")
+    });
+}
+
+#[test]
+fn events_are_followed_as_they_happen_and_as_many_as_wanted() {
+    let demo = Demo::start();
+    let follow = ["events", "--count", "3", "--json", "--address", &demo.address];
+    let mut follower = program(&follow).stdout(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + BOUND;
+    // Shard 0 goes to and fro until enough was heard.
+    for there in ["uptown", "midtown"].into_iter().cycle() {
+        if follower.try_wait().unwrap().is_some() {
+            break;
+        }
+        assert!(Instant::now() < until, "the follower has not heard three events");
+        // Refused while it moves already.
+        run(&["move", "0", there, "--address", &demo.address]);
+    }
+    let printed = String::from_utf8(follower.wait_with_output().unwrap().stdout).unwrap();
+    let events: Vec<serde_json::Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.len(), 3, "{printed}");
+    assert!(events.iter().all(|event| event["text"].is_string()), "{printed}");
+}
+
+#[test]
+fn a_wrong_address_says_what_was_tried_and_what_to_do() {
+    let output = run(&["members", "--address", "127.0.0.1:1"]);
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(words.contains("http://127.0.0.1:1"), "{words}");
+    assert!(words.contains("--address"), "{words}");
+}
+
+#[test]
+fn an_order_for_a_node_that_is_none_names_those_there_are() {
+    let demo = Demo::start();
+    let output = run(&["drain", "atlantis", "--address", &demo.address]);
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(words.contains("atlantis") && words.contains("uptown"), "{words}");
+}
+
+#[test]
+fn tools_of_the_repository_say_where_they_are_to_be_had() {
+    let output = program(&["sim", "--seeds", "1"]).current_dir("/").output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(words.contains("git clone"), "{words}");
+}

@@ -1,0 +1,7 @@
+//! The program as people and scripts start it: real processes, real exit codes.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod certificates;
+mod commands;
+mod demo;
+mod run;
