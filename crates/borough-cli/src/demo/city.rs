@@ -1,6 +1,5 @@
 //! The demo's own place in the cluster: a node that hosts nothing, sends readings to all sensors, and knows what became of them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,8 +10,8 @@ use borough_management::{DEFAULT_LISTEN, Management, ManagementError};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
-use super::fleet::Fleet;
 use super::ledger::Ledger;
+use super::losses::Losses;
 use super::node::CLUSTER;
 use super::probe::{Probe, ask_around};
 use super::sensor::{Memory, Reading, SENSORS, SHARDS, name};
@@ -24,8 +23,6 @@ pub(super) const ANY_PORT: &str = "127.0.0.1:0";
 const SENDERS: usize = 4;
 /// How often each of them sends what is due.
 const BEAT: Duration = Duration::from_millis(10);
-/// Within this time a message has passed through a node, and this node has heard what was decided.
-const HEARSAY: Duration = Duration::from_millis(500);
 /// How many sensors are asked at once in the end.
 const ASKED_AT_ONCE: usize = 256;
 /// How long a sensor may take to answer in the end, fail-overs included.
@@ -40,8 +37,7 @@ pub(super) struct City {
     sensors: Region<Reading>,
     ends: Arc<AtomicBool>,
     senders: Vec<JoinHandle<()>>,
-    /// Shards that lived in a process that was killed.
-    harmed: BTreeSet<u32>,
+    pub(super) losses: Losses,
 }
 
 impl City {
@@ -56,6 +52,8 @@ impl City {
             wanted => wanted?,
         };
         let region = node.shard_proxy::<Reading>(SENSORS).shards(SHARDS).start().await?;
+        let losses = Losses::default();
+        tokio::spawn(losses.clone().watch(node.node_handle()));
         Ok(Self {
             node,
             management,
@@ -64,7 +62,7 @@ impl City {
             probe: Arc::default(),
             ends: Arc::new(AtomicBool::new(false)),
             senders: Vec::new(),
-            harmed: BTreeSet::new(),
+            losses,
         })
     }
 
@@ -83,41 +81,6 @@ impl City {
         )));
     }
 
-    /// `kill -9`, and remembers what went with the process.
-    ///
-    /// That is also what was on its way through it: readings for a shard that had just moved on from there. So it is looked a moment before too,
-    /// and a moment after, when this node has heard of all that moved there.
-    pub(super) async fn kill(&mut self, fleet: &mut Fleet, name: &str) -> Result<()> {
-        self.note_harm(name);
-        sleep(HEARSAY).await;
-        self.note_harm(name);
-        fleet.kill(name).await?;
-        self.note_harm(name);
-        sleep(HEARSAY).await;
-        self.note_harm(name);
-        Ok(())
-    }
-
-    /// Takes a process off the processors, or gives it back to them, as [`kill`](Self::kill) does: the cluster may have to go on without it.
-    /// Says whether it is paused now.
-    pub(super) async fn toggle_pause(&mut self, fleet: &mut Fleet, name: &str) -> Result<bool> {
-        self.note_harm(name);
-        sleep(HEARSAY).await;
-        self.note_harm(name);
-        fleet.toggle_pause(name)
-    }
-
-    /// What lives there goes with it, if the cluster must go on without.
-    pub(super) fn note_harm(&mut self, name: &str) {
-        for map in self.node.shard_maps() {
-            let lost = |owner: &Option<(borough::NodeId, _)>| {
-                owner.as_ref().is_some_and(|(owner, _)| owner.as_str() == name)
-            };
-            let harmed = map.places.iter().filter(|place| lost(&place.owner) || lost(&place.moving_to));
-            self.harmed.extend(harmed.map(|place| place.shard));
-        }
-    }
-
     /// Ends the sending; gives what became of all messages.
     pub(super) async fn settle(&mut self) -> Result<Summary> {
         let asks = self.probe.latency(usize::MAX);
@@ -127,7 +90,8 @@ impl City {
         }
         let memories = self.look_at_all().await?;
         let shard_of = |sensor| self.sensors.shard_of(name(sensor)).unwrap_or(u32::MAX);
-        Ok(Summary { account: self.ledger.settle(&memories, &self.harmed, shard_of), asks })
+        let account = self.ledger.settle(&memories, &self.losses.harmed(), shard_of);
+        Ok(Summary { account, asks, lost: self.losses.lost() })
     }
 
     /// Asks every sensor what it remembers. Whoever is asked while its shard begins anew is asked again: looking does no harm.

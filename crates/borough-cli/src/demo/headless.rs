@@ -21,6 +21,7 @@ pub(super) async fn run(city: &mut City, fleet: &mut Fleet, options: &DemoOption
     sleep_until(at(2)).await;
     if let Some(name) = fleet.names().pop().filter(|_| options.nodes > 1) {
         let leaves = Instant::now();
+        city.losses.note_leaving(&name);
         fleet.take(&name)?.leave().await?;
         say(began, &format!("{name} has left within {} ms", leaves.elapsed().as_millis()));
     }
@@ -53,7 +54,8 @@ async fn kill_one(city: &mut City, fleet: &mut Fleet, began: Instant) -> Result<
     };
     let tolerates = ready?.tolerates();
     if let Some(name) = fleet.names().first().cloned() {
-        city.kill(fleet, &name).await?;
+        city.losses.note(&name);
+        fleet.kill(&name).await?;
         say(began, &format!("{name} was killed, with {tolerates} to spare"));
     }
     Ok(())

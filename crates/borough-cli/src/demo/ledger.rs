@@ -26,15 +26,15 @@ pub(super) struct Account {
     pub(super) handled: u64,
     /// Those that came back to the sender with a reason.
     pub(super) refused: u64,
-    /// Those to sensors that lived in a killed process: they ended with it.
-    pub(super) gone_with_killed: u64,
+    /// Those to sensors that lived in a process that was killed or lost: they ended with it. Also those on their way through it.
+    pub(super) gone_with_lost: u64,
     /// Those that nothing explains. There must be none.
     pub(super) missing: u64,
     /// Those handled more often than sent. There must be none.
     pub(super) doubled: u64,
     /// Those that came in another order than they were sent. There must be none.
     pub(super) misplaced: u64,
-    /// Sensors that began anew after a kill.
+    /// Sensors that began anew after that.
     pub(super) began_anew: u64,
     /// The first sensors whose messages nothing explains, in words.
     pub(super) unexplained: Vec<String>,
@@ -74,7 +74,7 @@ impl Ledger {
     }
 
     /// Lays what each sensor remembers beside what was sent to it. `shard_of` gives the shard of a sensor, `harmed` are those that lived in a
-    /// process that was killed.
+    /// process that was lost.
     pub(super) fn settle(
         &self,
         memories: &[Memory],
@@ -105,7 +105,7 @@ impl Ledger {
                 ));
             }
             if is_harmed {
-                account.gone_with_killed += absent;
+                account.gone_with_lost += absent;
                 account.began_anew += u64::from(absent > 0);
             } else {
                 account.missing += absent;
@@ -142,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_nowhere_is_missing_unless_its_sensor_lived_in_a_killed_process() {
+    fn a_message_that_is_nowhere_is_missing_unless_its_sensor_lived_in_a_lost_process() {
         assert_eq!(settle(&ledger(), [2, 1], &[]).missing, 1);
         let account = settle(&ledger(), [2, 1], &[0]);
         assert!(account.is_balanced());
-        assert_eq!((account.gone_with_killed, account.began_anew), (1, 1));
+        assert_eq!((account.gone_with_lost, account.began_anew), (1, 1));
     }
 
     #[test]

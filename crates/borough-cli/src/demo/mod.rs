@@ -3,7 +3,7 @@
 //! ```text
 //! fleet     the node processes, `process` one of them: `node` is what each of them runs, `sensor` the entity they host
 //! city      the demo's own node, which hosts nothing: sends readings, serves the dashboard; `probe` asks all the while
-//! ledger    what was sent to each sensor, and what became of it; `summary` what is said of it in the end
+//! ledger    what was sent to each sensor, and what became of it; `losses` which of them lived in a process that was lost, `summary` what is said of it in the end
 //! watched   for people: goes on until they quit; `screen` is what they see, `board` what they are told
 //! headless  the tour that scripts take: leave, join, kill, and the account
 //! ```
@@ -13,6 +13,7 @@ mod city;
 mod fleet;
 mod headless;
 mod ledger;
+mod losses;
 mod node;
 mod probe;
 mod process;

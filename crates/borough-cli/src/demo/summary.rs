@@ -1,5 +1,7 @@
 //! How the demo ends: what became of every message, and whether that is as it must be.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use serde::Serialize;
 
@@ -12,6 +14,8 @@ use crate::output;
 pub(super) struct Summary {
     #[serde(flatten)]
     pub(super) account: Account,
+    /// The nodes that the cluster went on without.
+    pub(super) lost: BTreeSet<String>,
     /// Of questions asked all the while.
     pub(super) asks: Latency,
 }
@@ -22,14 +26,14 @@ impl Summary {
         if json {
             return output::json(self);
         }
-        let Account { sent, handled, refused, gone_with_killed, .. } = self.account;
+        let Account { sent, handled, refused, gone_with_lost, .. } = self.account;
         let mut table = output::table(&["MESSAGES", ""]);
         let unexplained = self.account.missing + self.account.doubled + self.account.misplaced;
         for (what, count) in [
             ("sent", sent),
             ("handled", handled),
             ("refused, and given back", refused),
-            ("gone with a killed process", gone_with_killed),
+            ("gone with a lost process", gone_with_lost),
             ("missing, doubled, out of order", unexplained),
         ] {
             table.add_row([what.to_owned(), output::grouped(count)]);
@@ -46,19 +50,30 @@ impl Summary {
         Ok(())
     }
 
+    fn losses(&self) -> String {
+        let names: Vec<_> = self.lost.iter().map(String::as_str).collect();
+        format!("the cluster had to go on without {}", names.join(", "))
+    }
+
     /// Fails if a message is not accounted for; or if one was not handled though all of them must be.
     pub(super) fn check(&self, all_handled: bool) -> Result<()> {
         let account = &self.account;
         if !account.is_balanced() {
             bail!(
-                "{} missing, {} doubled, {} misplaced",
+                "{} missing, {} doubled, {} misplaced: {}",
                 account.missing,
                 account.doubled,
-                account.misplaced
+                account.misplaced,
+                account.unexplained.join("; ")
             );
         }
         if all_handled && account.sent != account.handled {
-            bail!("{} sent and {} handled, though nothing was killed", account.sent, account.handled);
+            bail!(
+                "{} sent and {} handled, though nothing was killed; {}",
+                account.sent,
+                account.handled,
+                if self.lost.is_empty() { "no node was lost".to_owned() } else { self.losses() }
+            );
         }
         Ok(())
     }
@@ -71,7 +86,7 @@ mod tests {
     #[test]
     fn where_nothing_was_killed_a_refused_message_is_one_too_many() {
         let account = Account { sent: 3, handled: 2, refused: 1, ..Account::default() };
-        let summary = Summary { account, asks: Latency::default() };
+        let summary = Summary { account, lost: BTreeSet::new(), asks: Latency::default() };
         assert!(summary.check(false).is_ok());
         assert!(summary.check(true).is_err());
     }

@@ -54,7 +54,11 @@ impl<'a> Watched<'a> {
                 },
                 Some(left) = self.leaving.join_next() => match left? {
                     (name, Ok(())) => self.board.note(format!("{name} has left; nothing was lost")),
-                    (_, Err(error)) => self.board.note(format!("{error:#}")),
+                    (name, Err(error)) => {
+                        // It was killed then, and what had not moved by now went with it.
+                        self.city.losses.note(&name);
+                        self.board.note(format!("{error:#}"));
+                    }
                 },
                 _ = tick.tick() => self.renew(),
                 () = sleep_until(end) => break,
@@ -80,16 +84,18 @@ impl<'a> Watched<'a> {
                         "the cluster survives no loss now: add a node first (a), or kill {name} all the same (K)"
                     );
                 }
-                self.city.kill(self.fleet, &name).await?;
+                self.city.losses.note(&name);
+                self.fleet.kill(&name).await?;
                 self.board.note(format!("{name} was killed; its shards begin anew elsewhere"));
             }
             Wish::Leave(name) => {
                 let process = self.fleet.take(&name)?;
+                self.city.losses.note_leaving(&name);
                 self.board.note(format!("{name} leaves: its sensors move, with what they remember"));
                 self.leaving.spawn(async move { (name, process.leave().await) });
             }
             Wish::Pause(name) => {
-                let said = if self.city.toggle_pause(self.fleet, &name).await? {
+                let said = if self.fleet.toggle_pause(&name)? {
                     "is paused: the cluster cannot tell it from a dead one"
                 } else {
                     "goes on"
@@ -104,14 +110,11 @@ impl<'a> Watched<'a> {
     fn renew(&mut self) {
         for (name, in_order) in self.fleet.ended() {
             if !in_order {
-                self.city.note_harm(&name);
+                self.city.losses.note(&name);
             }
             self.board.note(format!("{name} has ended{}", if in_order { "" } else { ", not in order" }));
         }
         let roll = self.fleet.roll();
-        for (name, _) in roll.iter().filter(|(_, is_paused)| *is_paused) {
-            self.city.note_harm(name);
-        }
         let facts = self.facts();
         self.ticks += 1;
         if !self.board.has_screen() && self.ticks.is_multiple_of(TICKS_A_LINE) {
