@@ -139,6 +139,9 @@ pub(crate) struct DemoOptions {
     /// Kills none on the way: then sent must equal handled
     #[arg(long)]
     pub(crate) no_kill: bool,
+    /// The longest time for which a busy machine may leave a node without a processor, 2s at most; fail-overs take longer with it
+    #[arg(long, default_value = "400ms", value_parser = duration)]
+    pub(crate) max_pause: Duration,
     /// Where the dashboard listens; 127.0.0.1:25580, or any free port if that one is taken, if it is left out
     #[arg(long, conflicts_with = "no_dashboard")]
     pub(crate) dashboard: Option<String>,
@@ -156,6 +159,9 @@ pub(crate) struct NodeOptions {
     /// Where to look for the cluster
     #[arg(long)]
     pub(crate) seed: String,
+    /// The longest freeze to be borne
+    #[arg(long, value_parser = duration)]
+    pub(crate) max_pause: Duration,
 }
 
 /// More than a machine can bear help nobody.

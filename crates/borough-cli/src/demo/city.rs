@@ -12,7 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use super::ledger::Ledger;
 use super::losses::Losses;
-use super::node::CLUSTER;
+use super::node;
 use super::probe::{Probe, ask_around};
 use super::sensor::{Memory, Reading, SENSORS, SHARDS, name};
 use super::summary::Summary;
@@ -42,8 +42,8 @@ pub(super) struct City {
 
 impl City {
     /// Founds a cluster of its own, which the others join. The dashboard listens there; without a word on it, at its usual place if that is free.
-    pub(super) async fn found(sensors: usize, dashboard: Option<&str>) -> Result<Self> {
-        let node = Node::builder(CLUSTER).node_id("city-hall").listen(ANY_PORT).start().await?;
+    pub(super) async fn found(sensors: usize, max_pause: Duration, dashboard: Option<&str>) -> Result<Self> {
+        let node = node::builder("city-hall", max_pause).start().await?;
         let wanted = Management::builder(&node).listen(dashboard.unwrap_or(DEFAULT_LISTEN)).start().await;
         let management = match wanted {
             Err(ManagementError::Listen { .. }) if dashboard.is_none() => {

@@ -1,5 +1,7 @@
 //! The node processes of the demo: started, told, paused, killed; none outlives the demo.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 
 use super::process::Process;
@@ -14,14 +16,15 @@ const NAMES: [&str; 12] = [
 #[derive(Debug)]
 pub(super) struct Fleet {
     seed: String,
+    max_pause: Duration,
     started: usize,
     processes: Vec<Process>,
 }
 
 impl Fleet {
     /// None yet; those to come look for the cluster there.
-    pub(super) fn new(seed: String) -> Self {
-        Self { seed, started: 0, processes: Vec::new() }
+    pub(super) fn new(seed: String, max_pause: Duration) -> Self {
+        Self { seed, max_pause, started: 0, processes: Vec::new() }
     }
 
     /// Starts one more, and waits until it is ready. Gives its name, which no other has had.
@@ -32,7 +35,7 @@ impl Fleet {
             name = format!("{name}-{}", round + 1);
         }
         self.started += 1;
-        let process = Process::start(name.clone(), &self.seed).await?;
+        let process = Process::start(name.clone(), &self.seed, self.max_pause).await?;
         self.processes.push(process);
         Ok(name)
     }

@@ -44,8 +44,9 @@ const FORMATION: Duration = Duration::from_secs(60);
 #[tokio::main]
 pub(crate) async fn run(options: &DemoOptions, json: bool) -> Result<()> {
     let any = (options.headless || options.no_dashboard).then_some(ANY_PORT);
-    let mut city = City::found(options.entities, options.dashboard.as_deref().or(any)).await?;
-    let mut fleet = Fleet::new(city.node.address().as_str().to_owned());
+    let dashboard = options.dashboard.as_deref().or(any);
+    let mut city = City::found(options.entities, options.max_pause, dashboard).await?;
+    let mut fleet = Fleet::new(city.node.address().as_str().to_owned(), options.max_pause);
     tokio::select! {
         done = tour(&mut city, &mut fleet, options, json) => done,
         asked = signals::asked_to_end() => {

@@ -3,18 +3,22 @@
 //! It says in one line that it is ready, then does what standard input says; it ends when that ends, when its node has left, and with the
 //! process that started it.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
-use borough::Standing;
 use borough::cluster::Ended;
 use borough::prelude::*;
+use borough::{NodeBuilder, Standing};
 use borough_management::Management;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::sensor::{SENSORS, SHARDS, Sensor};
 use crate::arguments::NodeOptions;
 
+/// What a node bears unless it is told otherwise, within the fail-over time that it then keeps.
+const DEFAULT_PAUSE: Duration = Duration::from_millis(400);
 /// What all nodes of the demo call their cluster.
-pub(super) const CLUSTER: &str = "city";
+const CLUSTER: &str = "city";
 
 /// Runs until the node has left, or is told to end.
 pub(crate) fn run(options: NodeOptions) -> Result<()> {
@@ -27,7 +31,7 @@ pub(crate) fn run(options: NodeOptions) -> Result<()> {
 }
 
 async fn live(options: NodeOptions) -> Result<()> {
-    let builder = Node::builder(CLUSTER).node_id(&options.name).listen("127.0.0.1:0").seed(&options.seed);
+    let builder = builder(&options.name, options.max_pause).seed(&options.seed);
     let node = builder.start().await.context("the node does not start")?;
     let _management = Management::builder(&node).listen("127.0.0.1:0").start().await?;
     let sensors = node.shard(SENSORS, |_id| Sensor::default()).shards(SHARDS).migrate_state();
@@ -43,6 +47,12 @@ async fn live(options: NodeOptions) -> Result<()> {
             Err(other) => Err(other.into()),
         }
     }
+}
+
+/// What all nodes of the demo have in common.
+pub(super) fn builder(name: &str, max_pause: Duration) -> NodeBuilder {
+    let builder = Node::builder(CLUSTER).node_id(name).listen("127.0.0.1:0").max_pause(max_pause);
+    if max_pause > DEFAULT_PAUSE { builder.failover_target(max_pause * 20) } else { builder }
 }
 
 async fn obey(node: &Node) -> Result<()> {

@@ -29,7 +29,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it and waits until it is ready.
-    pub(super) async fn start(name: String, seed: &str) -> Result<Self> {
+    pub(super) async fn start(name: String, seed: &str, max_pause: Duration) -> Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself")?;
         let mut command = Command::new(program);
         // Ctrl-C in the terminal is for the demo, which knows what to do with its nodes.
@@ -37,6 +37,7 @@ impl Process {
         command.process_group(0);
         let mut child = command
             .args(["node", "--name", &name, "--seed", seed])
+            .args(["--max-pause", &format!("{}ms", max_pause.as_millis())])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
