@@ -5,6 +5,7 @@
 
 mod chance;
 mod clock;
+mod config;
 mod control;
 mod discovery;
 mod door;
@@ -32,12 +33,16 @@ pub use borough_wire::codec::CodecId;
 pub use borough_wire::handshake::{Secret, SecretTooShort};
 pub use borough_wire::limits::{LimitError, Limits};
 
+pub use self::config::{
+    Config, ConfigError, DEFAULT_MANAGEMENT_LISTEN, Setting, SettingKind, SettingOrigin, SettingRow,
+    settings_page,
+};
 pub use self::control::ControlCounts;
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
-    Lookup, NamedError, Node, NodeBuilder, NodeHandle, RemoteLookupError, StartError,
+    Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{

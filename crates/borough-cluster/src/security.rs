@@ -30,9 +30,10 @@ impl Security {
     /// Whether a node so protected may listen there. Where it may only because it was told to be insecure, that is
     /// logged.
     pub(crate) fn check_listening(&self, listen: &Address) -> Result<(), SecurityError> {
-        let parts =
-            HostPort::of(listen).ok_or_else(|| SecurityError::NoAddress { address: listen.clone() })?;
-        if is_loopback(parts.host) || self.tls.is_some() || self.secret.is_some() {
+        if HostPort::of(listen).is_none() {
+            return Err(SecurityError::NoAddress { address: listen.clone() });
+        }
+        if is_loopback(listen) || self.tls.is_some() || self.secret.is_some() {
             return Ok(());
         }
         if !self.insecure {
@@ -61,12 +62,13 @@ pub(crate) fn check_advertised(address: &Address) -> Result<(), SecurityError> {
     Ok(())
 }
 
-fn is_loopback(host: &str) -> bool {
-    match host.parse::<IpAddr>() {
+/// Whether this machine alone reaches that address, as far as its text tells.
+pub(crate) fn is_loopback(address: &Address) -> bool {
+    HostPort::of(address).is_some_and(|HostPort { host, .. }| match host.parse::<IpAddr>() {
         Ok(ip) => ip.to_canonical().is_loopback(),
         // Other names may come to mean anything.
         Err(_) => host.eq_ignore_ascii_case("localhost"),
-    }
+    })
 }
 
 /// Why a node does not start to listen. Nothing was opened.

@@ -1,6 +1,8 @@
 //! What a user sets before a node starts.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use tokio::runtime::Handle;
 use super::{Node, StartError, leave};
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
 use crate::control::{Control, Home, Setup};
 use crate::discovery::{Discovery, StaticSeeds, is_address};
 use crate::security::Security;
@@ -37,23 +40,18 @@ const CLUSTER: &str = "cluster";
 
 /// Settings of a [`Node`] to be. `cluster name`, [`strategy`](Self::strategy), [`max_pause`](Self::max_pause) and
 /// [`round_trip`](Self::round_trip) must be the same on all nodes: one that differs is refused when it joins, with the setting and both values.
+///
+/// What is data can come from a file and from the environment as well ([`config`](Self::config)); what is called here wins over both, in whatever
+/// order.
 #[must_use = "a node is started by `start`"]
 pub struct NodeBuilder {
-    settings: Settings,
-    listen: String,
-    advertise: Option<String>,
-    seeds: Vec<String>,
+    options: NodeOptions,
+    /// The keys of what was called here.
+    said: BTreeSet<&'static str>,
+    config: Result<Config, ConfigError>,
     discovery: Option<Arc<dyn Discovery>>,
-    node_id: Option<String>,
-    roles: Vec<String>,
-    app_version: String,
-    zone: String,
-    security: Security,
-    limits: Limits,
-    ask_timeout: Duration,
-    leave_timeout: Duration,
-    rejoin: bool,
-    codec: CodecId,
+    tls: Option<Tls>,
+    secret: Option<Secret>,
     simulated: Option<Simulated>,
 }
 
@@ -66,38 +64,72 @@ struct Simulated {
 
 impl NodeBuilder {
     pub(super) fn new(cluster: String) -> Self {
+        let mut options = NodeOptions::default();
+        options.cluster.cluster = cluster;
         Self {
-            settings: Settings { cluster, ..Settings::default() },
-            listen: DEFAULT_LISTEN.to_owned(),
-            advertise: None,
-            seeds: Vec::new(),
+            options,
+            said: BTreeSet::new(),
+            config: Ok(Config::default()),
             discovery: None,
-            node_id: None,
-            roles: Vec::new(),
-            app_version: String::new(),
-            zone: String::new(),
-            security: Security::default(),
-            limits: Limits::default(),
-            ask_timeout: borough_actor::DEFAULT_ASK_TIMEOUT,
-            leave_timeout: DEFAULT_LEAVE_TIMEOUT,
-            rejoin: true,
-            codec: CodecId::Postcard,
+            tls: None,
+            secret: None,
             simulated: None,
         }
+    }
+
+    /// Settings from a file or the environment, over those of an earlier call. What is set by the other methods wins over them.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = self.config.map(|below| below.over(config));
+        self
+    }
+
+    /// Settings from a file in TOML form; see [`Config::from_file`]. What is wrong with it is the error of [`start`](Self::start).
+    pub fn config_file(self, path: impl AsRef<Path>) -> Self {
+        self.config_or(Config::from_file(path))
+    }
+
+    /// Settings from the variables of the environment that begin with `BOROUGH_`; see [`Config::from_env`]. What is wrong with them is the error of
+    /// [`start`](Self::start).
+    pub fn config_env(self) -> Self {
+        self.config_or(Config::from_env())
+    }
+
+    fn config_or(mut self, config: Result<Config, ConfigError>) -> Self {
+        match config {
+            Ok(config) => self.config(config),
+            // Of two the first is told.
+            Err(error) => {
+                self.config = self.config.and(Err(error));
+                self
+            }
+        }
+    }
+
+    /// What a node would be set to.
+    #[cfg(test)]
+    pub(crate) fn rows(self) -> Vec<crate::config::SettingRow> {
+        let config = self.config.unwrap_or_default();
+        config.rows(&config.resolve(self.options, &self.said))
+    }
+
+    /// Notes that code said this.
+    fn say(&mut self, key: &'static str) -> &mut NodeOptions {
+        self.said.insert(key);
+        &mut self.options
     }
 
     /// Where the node listens, as `host:port`; port 0 takes a free one. Default [`DEFAULT_LISTEN`].
     ///
     /// Elsewhere than on loopback it needs [`tls`](Self::tls), a [`secret`](Self::secret), or the word [`insecure`](Self::insecure).
     pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.listen = address.into();
+        self.say("node.listen").listen = address.into();
         self
     }
 
     /// Where others reach the node, as `host:port`. Default: where it listens. Needed when it listens at all addresses (`0.0.0.0`), or behind
     /// a translation of addresses.
     pub fn advertise(mut self, address: impl Into<String>) -> Self {
-        self.advertise = Some(address.into());
+        self.say("node.advertise").advertise = Some(address.into());
         self
     }
 
@@ -105,13 +137,13 @@ impl NodeBuilder {
     ///
     /// Give all nodes the same seeds, themselves included; the first of them to start then wait for each other.
     pub fn seed(mut self, address: impl Into<String>) -> Self {
-        self.seeds.push(address.into());
+        self.say("node.seeds").seeds.push(address.into());
         self
     }
 
     /// More seeds; see [`seed`](Self::seed).
     pub fn seeds<A: Into<String>>(mut self, addresses: impl IntoIterator<Item = A>) -> Self {
-        self.seeds.extend(addresses.into_iter().map(Into::into));
+        self.say("node.seeds").seeds.extend(addresses.into_iter().map(Into::into));
         self
     }
 
@@ -119,132 +151,139 @@ impl NodeBuilder {
     /// with a discovery.
     pub fn discovery(mut self, discovery: impl Discovery) -> Self {
         self.discovery = Some(Arc::new(discovery));
+        self.say("node.seeds");
         self
     }
 
     /// What people call the node, up to 512 bytes. Default: the address it advertises. It should be its own: a name that two living members
     /// have leads to neither.
     pub fn node_id(mut self, id: impl Into<String>) -> Self {
-        self.node_id = Some(id.into());
+        self.say("node.id").id = Some(id.into());
         self
     }
 
     /// What the node may be used for: one more role. Default none.
     pub fn role(mut self, role: impl Into<String>) -> Self {
-        self.roles.push(role.into());
+        self.say("node.roles").roles.push(role.into());
         self
     }
 
     /// More roles; see [`role`](Self::role).
     pub fn roles<R: Into<String>>(mut self, roles: impl IntoIterator<Item = R>) -> Self {
-        self.roles.extend(roles.into_iter().map(Into::into));
+        self.say("node.roles").roles.extend(roles.into_iter().map(Into::into));
         self
     }
 
     /// The version of the program, for people and for roll-outs. Default empty. Nodes of different versions are in one cluster.
     pub fn app_version(mut self, version: impl Into<String>) -> Self {
-        self.app_version = version.into();
+        self.say("node.app_version").app_version = version.into();
         self
     }
 
     /// The zone or data center the node stands in. Default empty.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
-        self.zone = zone.into();
+        self.say("node.zone").zone = zone.into();
         self
     }
 
     /// Which side of a split lives. Default [`Strategy::KeepMajority`]. The same on all nodes.
     pub fn strategy(mut self, strategy: Strategy) -> Self {
-        self.settings.strategy = strategy;
+        self.say("cluster.strategy").cluster.strategy = strategy;
         self
     }
 
     /// The longest freeze that a healthy node may show. Default 400 ms. Raised, slower nodes keep their leases and every fail-over takes longer;
     /// leases and all other times follow from it. The same on all nodes.
     pub fn max_pause(mut self, pause: Duration) -> Self {
-        self.settings.max_pause = pause;
+        self.say("cluster.max_pause").cluster.max_pause = pause;
         self
     }
 
     /// What a message and its answer may take between healthy nodes. Default 100 ms. Raised, slower networks are borne and every fail-over takes
     /// longer. The same on all nodes.
     pub fn round_trip(mut self, time: Duration) -> Self {
-        self.settings.round_trip = time;
+        self.say("cluster.round_trip").cluster.round_trip = time;
         self
     }
 
     /// The longest fail-over that is acceptable. Default 3.5 s. It changes no timing: it refuses settings whose fail-over would take longer.
     pub fn failover_target(mut self, time: Duration) -> Self {
-        self.settings.failover_target = time;
+        self.say("cluster.failover_target").cluster.failover_target = time;
         self
     }
 
     /// How many nodes must be there before the first is admitted, a count. Default 1. It keeps a cluster from working before it is large enough.
     pub fn minimum_members(mut self, members: usize) -> Self {
-        self.settings.minimum_members = members;
+        self.say("cluster.minimum_members").cluster.minimum_members = members;
         self
     }
 
     /// How many nodes of a role must be there before the first node is admitted, a count. Default none.
     pub fn minimum_members_of(mut self, role: impl Into<String>, members: usize) -> Self {
-        self.settings.minimum_per_role.insert(role.into(), members);
+        self.say("cluster.minimum_per_role").cluster.minimum_per_role.insert(role.into(), members);
         self
     }
 
-    /// Everything else that can be set of membership; each field of [`Settings`] says its unit, default and effect.
+    /// Everything else that can be set of membership; each field of [`Settings`] says its unit, default and effect. Fields that it leaves as they were
+    /// are left to a [`config`](Self::config).
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.settings);
+        let before = self.options.clone();
+        change(&mut self.options.cluster);
+        self.said.extend(self.options.differing(&before));
         self
     }
 
     /// Certificates on both sides, and everything encrypted. Default none.
     pub fn tls(mut self, tls: Tls) -> Self {
-        self.security.tls = Some(tls);
+        self.tls = Some(tls);
+        self.said.extend(["security.tls_authority", "security.tls_certificate", "security.tls_key"]);
         self
     }
 
     /// A secret that all nodes know and prove to each other; it is never sent, and nothing is encrypted by it. Default none.
     pub fn secret(mut self, secret: Secret) -> Self {
-        self.security.secret = Some(secret);
+        self.secret = Some(secret);
+        self.said.extend(["security.secret_file", "security.secret_env"]);
         self
     }
 
     /// Lets the node listen where other machines reach it without TLS or secret: whoever reaches it may then join and send any message. Logged
     /// as a warning. Default off.
     pub fn insecure(mut self) -> Self {
-        self.security.insecure = true;
+        self.say("security.insecure").insecure = true;
         self
     }
 
     /// How large frames, messages and queues may be; each field says its unit, default and effect.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.options.limits = limits;
+        self.said.extend(Setting::all().map(Setting::key).filter(|key| key.starts_with("limits.")));
         self
     }
 
     /// How long an ask waits for its answer unless it says otherwise itself. Default 5 s.
     pub fn ask_timeout(mut self, timeout: Duration) -> Self {
-        self.ask_timeout = timeout;
+        self.say("node.ask_timeout").ask_timeout = timeout;
         self
     }
 
     /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 75 s: entities
     /// have 60 s to move away, and what was accepted meanwhile some time to arrive.
     pub fn leave_timeout(mut self, timeout: Duration) -> Self {
-        self.leave_timeout = timeout;
+        self.say("node.leave_timeout").leave_timeout = timeout;
         self
     }
 
     /// How messages to actors on other nodes are encoded. Default postcard: compact, quick, and the same types on every node. The others name
     /// their fields, so that a field can be added while nodes of both versions run; they must be built in, on every node.
     pub fn codec(mut self, codec: CodecId) -> Self {
-        self.codec = codec;
+        self.say("node.codec").codec = codec;
         self
     }
 
     /// Whether the node comes back by itself, under a new uid, after its cluster had to go on without it. Default on.
     pub fn rejoin(mut self, rejoin: bool) -> Self {
-        self.rejoin = rejoin;
+        self.say("node.rejoin").rejoin = rejoin;
         self
     }
 
@@ -260,72 +299,93 @@ impl NodeBuilder {
     ///
     /// Call it in the tokio runtime that is to run the actors. Not cancel safe in one way: dropped in the middle, the node is stopped.
     pub async fn start(self) -> Result<Node, StartError> {
-        let system = System::builder(self.settings.cluster.clone())
-            .ask_timeout(self.ask_timeout)
-            .phase_after("drain", LEAVE, self.leave_timeout)
+        let config = self.config?;
+        let mut resolved = config.resolve(self.options, &self.said);
+        check(&resolved, Code { tls: self.tls.is_some(), secret: self.secret.is_some() })?;
+        let security = Security {
+            tls: self.tls.or_else(|| resolved.options.tls()),
+            secret: self.secret.map_or_else(|| resolved.options.secret(), |secret| Ok(Some(secret)))?,
+            insecure: resolved.options.insecure,
+        };
+        let discovery = self.discovery.or_else(|| resolved.options.discovery());
+        let rows = config.rows(&resolved);
+        let management = resolved.options.management.clone();
+        let ledger = Ledger::new(config, rows, management, security.tls.clone());
+        let options = std::mem::take(&mut resolved.options);
+        let system = System::builder(options.cluster.cluster.clone())
+            .ask_timeout(options.ask_timeout)
+            .phase_after("drain", LEAVE, options.leave_timeout)
             .phase_after("release", CLUSTER, Duration::from_secs(5))
             .start()?;
         let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
-        let control = Control::start(self.setup(system.handle())?, home).await?;
-        let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control) };
+        let setup = setup(options, security, discovery, self.simulated, system.handle())?;
+        let control = Control::start(setup, home).await?;
+        let ledger = Arc::new(ledger);
+        let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
         node.prepare_shutdown();
         node.answer_queries();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
         Ok(node)
     }
+}
 
-    /// Checks everything that can be checked before anything is opened.
-    fn setup(self, system: SystemHandle) -> Result<Setup, StartError> {
-        let settings = Checked::new(self.settings)?;
-        self.limits.check()?;
-        if !self.codec.is_built_in() {
-            return Err(StartError::Codec { codec: self.codec });
-        }
-        short("the cluster's name", &settings.cluster)?;
-        let listen = Address::new(self.listen);
-        let advertise = self.advertise.map(|text| address("the advertised address", text)).transpose()?;
-        let (below, clock, chance): (Arc<dyn Transport>, _, _) =
-            if let Some(Simulated { network, seed, era }) = self.simulated {
-                let own = advertise.clone().unwrap_or_else(|| listen.clone());
-                (Arc::new(network.transport(own)), Clock::of_runtime(era), Chance::seeded(seed))
-            } else {
-                self.security.check_listening(&listen)?;
-                let chance = Chance::of_system().map_err(StartError::Chance)?;
-                (Arc::new(TcpTransport), Clock::of_machine(), chance)
-            };
-        let seeds = self.seeds.into_iter().map(|seed| address("a seed", seed));
-        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
-        let of_list = || (!seeds.is_empty()).then(|| Arc::new(StaticSeeds::of(seeds)) as Arc<dyn Discovery>);
-        let discovery = self.discovery.or_else(of_list);
-        if let Some(id) = &self.node_id {
-            short("the node's id", id)?;
-        }
-        let mut roles = self.roles;
-        roles.sort_unstable();
-        roles.dedup();
-        for (what, text) in roles.iter().map(|role| ("a role", role)) {
-            short(what, text)?;
-        }
-        Ok(Setup {
-            transport: self.security.transport(below)?,
-            secret: self.security.secret,
-            limits: self.limits,
-            clock,
-            chance,
-            listen,
-            advertise,
-            node_id: self.node_id.map(NodeId::new),
-            roles: roles.into(),
-            app_version: self.app_version.into(),
-            zone: self.zone.into(),
-            settings,
-            discovery,
-            rejoin: self.rejoin,
-            system,
-            runtime: Handle::current(),
-            codec: self.codec,
-        })
+/// Checks everything that can be checked before anything is opened.
+fn setup(
+    options: NodeOptions,
+    security: Security,
+    discovery: Option<Arc<dyn Discovery>>,
+    simulated: Option<Simulated>,
+    system: SystemHandle,
+) -> Result<Setup, StartError> {
+    let settings = Checked::new(options.cluster)?;
+    options.limits.check()?;
+    if !options.codec.is_built_in() {
+        return Err(StartError::Codec { codec: options.codec });
     }
+    short("the cluster's name", &settings.cluster)?;
+    let listen = Address::new(options.listen);
+    let advertise = options.advertise.map(|text| address("the advertised address", text)).transpose()?;
+    let (below, clock, chance): (Arc<dyn Transport>, _, _) =
+        if let Some(Simulated { network, seed, era }) = simulated {
+            let own = advertise.clone().unwrap_or_else(|| listen.clone());
+            (Arc::new(network.transport(own)), Clock::of_runtime(era), Chance::seeded(seed))
+        } else {
+            security.check_listening(&listen)?;
+            let chance = Chance::of_system().map_err(StartError::Chance)?;
+            (Arc::new(TcpTransport), Clock::of_machine(), chance)
+        };
+    let seeds = options.seeds.into_iter().map(|seed| address("a seed", seed));
+    let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
+    let of_list = || (!seeds.is_empty()).then(|| Arc::new(StaticSeeds::of(seeds)) as Arc<dyn Discovery>);
+    let discovery = discovery.or_else(of_list);
+    if let Some(id) = &options.id {
+        short("the node's id", id)?;
+    }
+    let mut roles = options.roles;
+    roles.sort_unstable();
+    roles.dedup();
+    for (what, text) in roles.iter().map(|role| ("a role", role)) {
+        short(what, text)?;
+    }
+    Ok(Setup {
+        transport: security.transport(below)?,
+        secret: security.secret,
+        limits: options.limits,
+        clock,
+        chance,
+        listen,
+        advertise,
+        node_id: options.id.map(NodeId::new),
+        roles: roles.into(),
+        app_version: options.app_version.into(),
+        zone: options.zone.into(),
+        settings,
+        discovery,
+        rejoin: options.rejoin,
+        system,
+        runtime: Handle::current(),
+        codec: options.codec,
+    })
 }
 
 impl Node {
@@ -385,8 +445,8 @@ fn short(what: &'static str, text: &str) -> Result<(), StartError> {
 impl fmt::Debug for NodeBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NodeBuilder")
-            .field("cluster", &self.settings.cluster)
-            .field("listen", &self.listen)
+            .field("cluster", &self.options.cluster.cluster)
+            .field("listen", &self.options.listen)
             .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,8 @@ use borough_protocol::settings::Unsafe;
 use borough_wire::codec::CodecId;
 use borough_wire::limits::{LimitError, TEXT_MAX};
 
-use crate::security::SecurityError;
+use crate::config::ConfigError;
+use crate::security::{SecretError, SecurityError};
 use crate::transport::tls::TlsError;
 
 /// Why a node was not started. Nothing is left of it.
@@ -17,6 +18,12 @@ pub enum StartError {
     /// There is no runtime for its actors, or one without timers.
     #[error(transparent)]
     System(#[from] borough_actor::StartError),
+    /// Settings from a file or the environment that cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The secret that the settings name cannot be had.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
     /// Settings that would break what the cluster promises.
     #[error("unsafe settings: {0}")]
     Settings(#[from] Unsafe),

@@ -14,7 +14,8 @@ pub struct NodeHandle {
 
 impl NodeHandle {
     pub(super) fn new(node: &Node) -> Self {
-        Self { node: Node { system: node.system.clone(), owned: None, shared: node.shared.clone() } }
+        let (system, shared, ledger) = (node.system.clone(), node.shared.clone(), node.ledger.clone());
+        Self { node: Node { system, owned: None, shared, ledger } }
     }
 }
 

@@ -5,6 +5,7 @@ mod error;
 mod handle;
 mod leave;
 mod remote;
+mod settings;
 
 use std::fmt;
 use std::ops::Deref;
@@ -18,6 +19,8 @@ pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
 pub use self::error::{DownError, LeaveError, NamedError, StartError};
 pub use self::handle::NodeHandle;
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
+pub use self::settings::ManagementSettings;
+use crate::config::Ledger;
 use crate::control::{Control, ControlCounts};
 use crate::door::refusals::RefusalCounts;
 use crate::sharding::Sharding;
@@ -52,6 +55,8 @@ pub struct Node {
     /// Whoever has it ends the node; none in a [`NodeHandle`].
     owned: Option<System>,
     shared: Arc<Control>,
+    /// What it is set to.
+    pub(crate) ledger: Arc<Ledger>,
 }
 
 impl Node {

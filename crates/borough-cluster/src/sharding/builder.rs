@@ -1,5 +1,6 @@
 //! What a type of entities is started with.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,6 +24,8 @@ use super::kind::{KindCore, Plan};
 use super::region::Region;
 use super::settings::{Fence, ShardBy, ShardFunction};
 use super::shell::Shell;
+use crate::config::{KindOptions, Ledger, Resolved, SettingOrigin};
+use crate::node::Node;
 
 /// How many shards a type has unless it says otherwise.
 pub const DEFAULT_SHARDS: u32 = 256;
@@ -39,17 +42,14 @@ const NAME_MAX: usize = 255;
 /// How long a start waits until the cluster has agreed on a type, if its node is a member.
 const AGREE_WITHIN: Duration = Duration::from_secs(5);
 
-/// What all nodes must say alike of a type.
-struct Agreed {
+/// What a type is to be: what the files and the environment say of it, and over that what code says.
+struct Wanted {
     name: String,
-    shards: u32,
-    hashing: Hashing,
+    options: KindOptions,
+    origins: BTreeMap<&'static str, SettingOrigin>,
     function: Option<ShardFunction>,
-    role: Option<String>,
-    min_regions: u32,
-    allocation: Allocation,
-    hold_limit: Limit,
     strategy: Option<Arc<dyn Strategy>>,
+    ledger: Arc<Ledger>,
 }
 
 /// A user's rule that may panic.
@@ -72,24 +72,30 @@ fn guarded<T: Default>(ask: impl FnOnce() -> T) -> T {
     })
 }
 
-impl Agreed {
-    fn new(name: String) -> Self {
-        Self {
-            name,
-            shards: DEFAULT_SHARDS,
-            hashing: Hashing::Xxh3,
-            function: None,
-            role: None,
-            min_regions: 1,
-            allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
-            hold_limit: Limit { messages: DEFAULT_HOLD_LIMIT, bytes: DEFAULT_HOLD_BYTES },
-            strategy: None,
+impl Wanted {
+    fn new(name: String, ledger: Arc<Ledger>) -> Self {
+        let Resolved { options, origins } = ledger.of_type(&name);
+        Self { name, options, origins, function: None, strategy: None, ledger }
+    }
+
+    /// Notes that code said this.
+    fn say(&mut self, key: &'static str) -> &mut KindOptions {
+        self.origins.insert(key, SettingOrigin::Code);
+        &mut self.options
+    }
+
+    /// What has the node tell with what the type was started, once it is.
+    fn noting(&self) -> impl FnOnce(&Kind) + use<> {
+        let (ledger, origins, options) = (self.ledger.clone(), self.origins.clone(), self.options.clone());
+        move |kind| {
+            let options = KindOptions { hash: kind.hashing, ..options };
+            ledger.note_type(&kind.name, &Resolved { options, origins });
         }
     }
 
     fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>) -> Result<Plan, ShardError> {
-        let Self { name, shards, hashing, function, role, min_regions, allocation, hold_limit, strategy } =
-            self;
+        let Self { name, options, function, strategy, .. } = self;
+        let KindOptions { shards, hash: hashing, role, min_regions, allocation, hold_limit, hold_bytes, .. } = options;
         if name.is_empty() || name.len() > NAME_MAX {
             return Err(ShardError::Name { length: name.len(), max: NAME_MAX });
         }
@@ -113,28 +119,29 @@ impl Agreed {
             allocation,
         };
         let strategy = strategy.map(|strategy| Custom { kind: kind.name.clone(), strategy });
+        let hold_limit = Limit { messages: hold_limit, bytes: hold_bytes };
         Ok(Plan { kind, shard_by, hosts, hold_limit, fence, strategy })
     }
 }
 
 /// What both builders can set.
-macro_rules! agreed {
+macro_rules! wanted {
     () => {
         /// How many shards the type has, for ever: all nodes must say the same. About ten times as many as there will be nodes. Default 256.
         pub fn shards(mut self, shards: u32) -> Self {
-            self.agreed.shards = shards;
+            self.wanted.say("sharding.shards").shards = shards;
             self
         }
 
         /// Only members of this role host the type. All nodes must say the same. Default: every node that starts it.
         pub fn role(mut self, role: impl Into<String>) -> Self {
-            self.agreed.role = Some(role.into());
+            self.wanted.say("sharding.role").role = Some(role.into());
             self
         }
 
         /// Maps ids to shards by the first four bytes of their MD5 sum, as Casty does, in place of xxh3. All nodes must say the same.
         pub fn hash_by_md5(mut self) -> Self {
-            self.agreed.hashing = Hashing::Md5;
+            self.wanted.say("sharding.hash").hash = Hashing::Md5;
             self
         }
 
@@ -142,14 +149,15 @@ macro_rules! agreed {
         ///
         /// All nodes must use the same; it is known by what it says of a few ids.
         pub fn shard_by(mut self, function: impl Fn(&[u8]) -> u64 + Send + Sync + 'static) -> Self {
-            self.agreed.function = Some(Arc::new(function));
+            self.wanted.function = Some(Arc::new(function));
+            self.wanted.say("sharding.hash");
             self
         }
 
         /// By which rule shards are given to nodes. All nodes must say the same. Default: the node with the fewest, and at most a tenth of the shards on
         /// the move at once.
         pub fn allocation(mut self, allocation: Allocation) -> Self {
-            self.agreed.allocation = allocation;
+            self.wanted.say("sharding.allocation").allocation = allocation;
             self
         }
 
@@ -157,26 +165,26 @@ macro_rules! agreed {
         ///
         /// It is asked on the thread that keeps the cluster together: it must be quick. One that panics has said nothing.
         pub fn allocate_by(mut self, strategy: impl Strategy + 'static) -> Self {
-            self.agreed.allocation = Allocation::Custom;
-            self.agreed.strategy = Some(Arc::new(Guarded(strategy)));
+            self.wanted.say("sharding.allocation").allocation = Allocation::Custom;
+            self.wanted.strategy = Some(Arc::new(Guarded(strategy)));
             self
         }
 
         /// So many nodes must host the type before any of its shards is given to one. All nodes must say the same. Default 1.
         pub fn min_regions(mut self, regions: u32) -> Self {
-            self.agreed.min_regions = regions;
+            self.wanted.say("sharding.min_regions").min_regions = regions;
             self
         }
 
         /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders are refused. Default 100 000.
         pub fn hold_limit(mut self, messages: usize) -> Self {
-            self.agreed.hold_limit.messages = messages;
+            self.wanted.say("sharding.hold_limit").hold_limit = messages;
             self
         }
 
         /// How many bytes those messages take at most, all together, counted as serde would write them. Default 64 MiB.
         pub fn hold_bytes(mut self, bytes: usize) -> Self {
-            self.agreed.hold_limit.bytes = bytes;
+            self.wanted.say("sharding.hold_bytes").hold_bytes = bytes;
             self
         }
     };
@@ -186,7 +194,7 @@ macro_rules! agreed {
 #[must_use = "nothing is started before `start`"]
 pub struct ShardBuilder<A: Actor> {
     sharding: Arc<Sharding>,
-    agreed: Agreed,
+    wanted: Wanted,
     host: host::Settings<A>,
     fence: Option<Arc<dyn Fence>>,
     eager: Vec<EntityId>,
@@ -197,10 +205,10 @@ impl<A: Actor> ShardBuilder<A>
 where
     A::Msg: Message,
 {
-    pub(super) fn new(sharding: Arc<Sharding>, name: String, make: host::Make<A>) -> Self {
+    pub(super) fn new(node: &Node, name: String, make: host::Make<A>) -> Self {
         Self {
-            sharding,
-            agreed: Agreed::new(name),
+            sharding: node.sharding().clone(),
+            wanted: Wanted::new(name, node.ledger.clone()),
             host: host::Settings::new(make),
             fence: None,
             eager: Vec::new(),
@@ -208,7 +216,7 @@ where
         }
     }
 
-    agreed!();
+    wanted!();
 
     /// Entities move with their state, their stashed messages and their timers when their shard moves: it goes over the wire as serde writes it.
     /// Without it an entity ends at a move, and its next message begins anew at the new place.
@@ -265,19 +273,19 @@ where
 
     /// An entity that has had no message for so long ends; its next message begins anew. Default: never.
     pub fn passivate_after(mut self, idle: Duration) -> Self {
-        self.host.passivate_after = Some(idle);
+        self.wanted.say("sharding.passivate_after").passivate_after = Some(idle);
         self
     }
 
     /// At most so many entities live on this node; others end to make room, as the [passivation](Self::passivation) says. Default: no limit.
     pub fn max_entities(mut self, entities: usize) -> Self {
-        self.host.max_entities = Some(entities);
+        self.wanted.say("sharding.max_entities").max_entities = Some(entities);
         self
     }
 
     /// Which entities end when there are too many. Default: those unused for longest.
     pub fn passivation(mut self, policy: Passivation) -> Self {
-        self.host.passivation = policy;
+        self.wanted.say("sharding.passivation").passivation = policy;
         self
     }
 
@@ -296,7 +304,7 @@ where
     /// How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off, and
     /// entities of others are ended. Default 60 s.
     pub fn handoff_timeout(mut self, timeout: Duration) -> Self {
-        self.host.handoff_timeout = timeout;
+        self.wanted.say("sharding.handoff_timeout").handoff_timeout = timeout;
         self
     }
 
@@ -327,8 +335,10 @@ where
     /// the cluster has other settings for the type. If the node is no member yet, it is ready at once, messages are held until there is a cluster, and a
     /// difference is logged and makes messages fail then.
     pub async fn start(self) -> Result<Region<A::Msg>, ShardError> {
-        let Self { sharding, agreed, mut host, fence, eager, keeps_state } = self;
-        let plan = agreed.plan(true, fence)?;
+        let Self { sharding, wanted, mut host, fence, eager, keeps_state } = self;
+        host.take(&wanted.options);
+        let note = wanted.noting();
+        let plan = wanted.plan(true, fence)?;
         if !keeps_state {
             tracing::warn!(
                 kind = &*plan.kind.name,
@@ -341,6 +351,7 @@ where
         core.set_lanes(host::start(host, core.clone()));
         core.want_all(&eager);
         begin(&sharding, &core).await?;
+        note(&core.kind);
         Ok(Region::new(core))
     }
 }
@@ -349,23 +360,26 @@ where
 #[must_use = "nothing is started before `start`"]
 pub struct ProxyBuilder<M> {
     sharding: Arc<Sharding>,
-    agreed: Agreed,
+    wanted: Wanted,
     takes: PhantomData<fn(M)>,
 }
 
 impl<M: Message> ProxyBuilder<M> {
-    pub(super) fn new(sharding: Arc<Sharding>, name: String) -> Self {
-        Self { sharding, agreed: Agreed::new(name), takes: PhantomData }
+    pub(super) fn new(node: &Node, name: String) -> Self {
+        let wanted = Wanted::new(name, node.ledger.clone());
+        Self { sharding: node.sharding().clone(), wanted, takes: PhantomData }
     }
 
-    agreed!();
+    wanted!();
 
     /// Starts the way; as [`ShardBuilder::start`].
     pub async fn start(self) -> Result<Region<M>, ShardError> {
-        let Self { sharding, agreed, .. } = self;
-        let core = KindCore::new(sharding.clone(), agreed.plan(false, None)?);
+        let Self { sharding, wanted, .. } = self;
+        let note = wanted.noting();
+        let core = KindCore::new(sharding.clone(), wanted.plan(false, None)?);
         sharding.enter(core.clone())?;
         begin(&sharding, &core).await?;
+        note(&core.kind);
         Ok(Region::new(core))
     }
 }
@@ -390,12 +404,12 @@ async fn begin<M: Message>(sharding: &Arc<Sharding>, core: &Arc<KindCore<M>>) ->
 
 impl<A: Actor> fmt::Debug for ShardBuilder<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ShardBuilder({})", self.agreed.name)
+        write!(f, "ShardBuilder({})", self.wanted.name)
     }
 }
 
 impl<M> fmt::Debug for ProxyBuilder<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ProxyBuilder({})", self.agreed.name)
+        write!(f, "ProxyBuilder({})", self.wanted.name)
     }
 }

@@ -58,12 +58,12 @@ impl Node {
         A: Actor,
         A::Msg: Message,
     {
-        ShardBuilder::new(self.sharding().clone(), name.into(), Arc::new(make))
+        ShardBuilder::new(self, name.into(), Arc::new(make))
     }
 
     /// Prepares the way to a type of entities that live on other nodes: it needs no entity code.
     pub fn shard_proxy<M: Message>(&self, name: impl Into<String>) -> ProxyBuilder<M> {
-        ProxyBuilder::new(self.sharding().clone(), name.into())
+        ProxyBuilder::new(self, name.into())
     }
 
     /// The region of a type that was started on this node.

@@ -9,6 +9,7 @@ mod going;
 mod repeating;
 mod returning;
 mod rig;
+mod setting;
 mod starting;
 mod talking;
 mod watching;

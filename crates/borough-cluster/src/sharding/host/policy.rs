@@ -20,6 +20,11 @@ impl Passivation {
     pub fn by(policy: Policy) -> Self {
         Self(Some(policy))
     }
+
+    /// The policy, if it is not the default's.
+    pub(crate) fn policy(&self) -> Option<Policy> {
+        self.0
+    }
 }
 
 impl fmt::Debug for Passivation {

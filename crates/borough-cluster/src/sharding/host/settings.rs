@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::policy::Passivation;
+use crate::config::KindOptions;
 
 /// Makes an entity.
 pub(crate) type Make<A> = Arc<dyn Fn(&EntityId) -> A + Send + Sync>;
@@ -35,18 +36,27 @@ pub(crate) struct Settings<A: Actor> {
 
 impl<A: Actor> Settings<A> {
     pub(crate) fn new(make: Make<A>) -> Self {
+        let options = KindOptions::default();
         Self {
             make,
             migration: None,
-            passivate_after: None,
-            max_entities: None,
-            passivation: Passivation::default(),
+            passivate_after: options.passivate_after,
+            max_entities: options.max_entities,
+            passivation: options.passivation,
             supervision: Supervision::default(),
             stop_with: None,
-            handoff_timeout: Duration::from_secs(60),
+            handoff_timeout: options.handoff_timeout,
             task_per_entity: false,
             eager: Vec::new(),
         }
+    }
+
+    /// Takes what hosts are set to.
+    pub(crate) fn take(&mut self, options: &KindOptions) {
+        self.passivate_after = options.passivate_after;
+        self.max_entities = options.max_entities;
+        self.passivation = options.passivation;
+        self.handoff_timeout = options.handoff_timeout;
     }
 }
 
