@@ -1,9 +1,11 @@
 //! Which types there are and who hosts them, as the members report.
 
+use alloc::collections::BTreeSet;
+
 use super::{Proposals, Scene, Shards};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
-use crate::sharding::{Kind, KindId, ShardId, ShardReport};
+use crate::sharding::{Epoch, Kind, KindId, ShardId};
 use crate::table::{Change, Member, Table};
 
 impl Shards {
@@ -27,7 +29,7 @@ impl Shards {
             for id in &report.ended {
                 let careless = scene.settings.flaws.has(Flaw::EndsHostingBeforeDropped);
                 let fits = scene.table.kind(*id).is_some_and(|kind| kind.may_end_hosting(*uid));
-                if fits && (careless || has_dropped(scene.table, *uid, *id, report)) {
+                if fits && (careless || has_dropped(scene.table, *uid, *id, &self.dropped_by(*uid))) {
                     propose.once(Change::EndHosting(*uid, *id));
                 }
             }
@@ -38,15 +40,20 @@ impl Shards {
     pub(super) fn has_ended(&self, uid: Uid, kind: KindId) -> bool {
         self.reports.get(&uid).is_some_and(|report| report.ended.contains(&kind))
     }
+
+    /// What that member owned at these epochs and has dropped, because it hosts the type no more: none of it can move.
+    pub(super) fn dropped_by(&self, uid: Uid) -> BTreeSet<(ShardId, Epoch)> {
+        self.reports.get(&uid).map(|report| report.dropped.iter().copied().collect()).unwrap_or_default()
+    }
 }
 
 /// Whether that member says that all it owns of that type lives there no more.
-fn has_dropped(table: &Table, uid: Uid, id: KindId, report: &ShardReport) -> bool {
+fn has_dropped(table: &Table, uid: Uid, id: KindId, dropped: &BTreeSet<(ShardId, Epoch)>) -> bool {
     let Some(kind) = table.kind(id) else { return false };
     kind.shards()
         .iter()
         .filter(|(_, entry)| entry.owner == uid)
-        .all(|(number, entry)| report.dropped.contains(&(ShardId { kind: id, number: *number }, entry.epoch)))
+        .all(|(number, entry)| dropped.contains(&(ShardId { kind: id, number: *number }, entry.epoch)))
 }
 
 fn has_role(member: &Member, kind: &Kind) -> bool {

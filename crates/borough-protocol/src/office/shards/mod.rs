@@ -7,7 +7,7 @@
 //! ```text
 //! wanted, or its owner is freed --Own--> owned
 //! owned --drain, wish, balance: Move--> moving --the receiver has it whole: Settle--> owned, by the receiver
-//!                                          +--impossible, too late, the receiver leaves: CallOff--> owned, as before
+//!                                          +--impossible, too late, the receiver leaves, the owner dropped it: CallOff--> owned, as before
 //! ```
 //!
 //! Promise: nothing is given to a member that leaves, is silent or cannot be reached at the moment; a shard has one step a batch; every

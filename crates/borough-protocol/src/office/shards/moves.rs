@@ -85,6 +85,15 @@ impl Shards {
                 }
             }
         }
+        // One that hosts the type no more had dropped it before the move was decided.
+        for (uid, report) in &self.reports {
+            for (shard, epoch) in &report.dropped {
+                let owned = table.shard(*shard).filter(|entry| entry.owner == *uid && entry.epoch == *epoch);
+                if let Some((_, moving)) = owned.and_then(|entry| entry.moving) {
+                    plan.put(*shard, Step::CallOff(moving));
+                }
+            }
+        }
         for (shard, watch) in &self.watches {
             let Some((to, epoch)) = table.shard(*shard).and_then(|entry| entry.moving) else { continue };
             if !table.may_host(to, shard.kind) || self.has_ended(to, shard.kind) {

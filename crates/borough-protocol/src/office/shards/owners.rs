@@ -62,7 +62,12 @@ impl Shards {
         let leaving: Vec<(ShardId, Entry)> =
             survey.kinds.iter().flat_map(|kind| &kind.leaving).copied().collect();
         let mut last = None;
+        let mut dropped = BTreeMap::new();
         for (shard, entry) in leaving {
+            let dropped = dropped.entry(entry.owner).or_insert_with(|| self.dropped_by(entry.owner));
+            if dropped.contains(&(shard, entry.epoch)) {
+                continue;
+            }
             if last != Some(shard.kind) {
                 survey.enter(shard.kind);
                 last = Some(shard.kind);
