@@ -77,17 +77,17 @@ async fn a_message_that_cannot_be_read_or_is_asked_in_vain_harms_no_other_of_its
     let system = system();
     let node = Node::running(&system, things());
     let carrier = node.around.carrier(uid(2)).unwrap();
-    let note = |note| {
+    let noted = |note| {
         let mut body = Vec::new();
         within(&carrier, || CodecId::Postcard.encode(&Word::Note(note), &mut body)).unwrap();
         body
     };
     let mut inlet = node.lane(came("a", None, b"").shard).inlet(carrier.clone());
-    inlet.take(came("a", None, &note(1)));
+    inlet.take(came("a", None, &noted(1)));
     inlet.take(came("a", None, &[0xff; 3]));
     // Its asker waits no longer.
-    inlet.take(came("a", Some((9, Some(0))), &note(2)));
-    inlet.take(came("a", Some((9, None)), &note(3)));
+    inlet.take(came("a", Some((9, Some(0))), &noted(2)));
+    inlet.take(came("a", Some((9, None)), &noted(3)));
     poll_fn(|cx| inlet.poll_flush(cx)).await;
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1, 3]);
 }
