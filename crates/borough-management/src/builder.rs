@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use borough_cluster::{Node, NodeHandle, Tls, TlsDoor};
+use borough_cluster::{DEFAULT_MANAGEMENT_LISTEN, ManagementSettings, Node, NodeHandle, Tls, TlsDoor};
 use tokio::net::{TcpListener, lookup_host};
 
 use crate::error::ManagementError;
@@ -11,16 +12,19 @@ use crate::guard::{Guard, Token};
 use crate::management::Management;
 
 /// Where management listens unless it is said otherwise: this machine alone reaches it.
-pub const DEFAULT_LISTEN: &str = "127.0.0.1:25580";
+pub const DEFAULT_LISTEN: &str = DEFAULT_MANAGEMENT_LISTEN;
 
-/// Settings of a [`Management`] to be.
+/// Settings of a [`Management`] to be. It begins with what the node's [`Config`](borough_cluster::Config) says in `[management]`; what is called here wins.
 #[must_use = "management is started by `start`"]
 pub struct ManagementBuilder {
     node: NodeHandle,
     listen: String,
     advertise: Option<String>,
     token: Option<String>,
+    token_file: Option<PathBuf>,
     tls: Option<Tls>,
+    /// What was called here, for the node's list of settings.
+    said: Vec<(&'static str, String)>,
 }
 
 /// How whoever connects is known.
@@ -33,13 +37,8 @@ pub(crate) struct Entrance {
 
 impl ManagementBuilder {
     pub(crate) fn new(node: &Node) -> Self {
-        Self {
-            node: node.node_handle(),
-            listen: DEFAULT_LISTEN.to_owned(),
-            advertise: None,
-            token: None,
-            tls: None,
-        }
+        let ManagementSettings { listen, advertise, token, token_file, tls } = node.management_settings();
+        Self { node: node.node_handle(), listen, advertise, token, token_file, tls, said: Vec::new() }
     }
 
     /// Where to listen, as `host:port`; port 0 takes a free one. Default [`DEFAULT_LISTEN`].
@@ -47,13 +46,16 @@ impl ManagementBuilder {
     /// Elsewhere than on loopback it needs a [`token`](Self::token) or [`tls`](Self::tls).
     pub fn listen(mut self, address: impl Into<String>) -> Self {
         self.listen = address.into();
+        self.said.push(("management.listen", self.listen.clone()));
         self
     }
 
     /// What the other members are told, for people who follow links, as `host:port`. Default: where it listens; if that is all addresses
     /// (`0.0.0.0`), the host of the node's own address.
     pub fn advertise(mut self, address: impl Into<String>) -> Self {
-        self.advertise = Some(address.into());
+        let address = address.into();
+        self.said.push(("management.advertise", address.clone()));
+        self.advertise = Some(address);
         self
     }
 
@@ -62,19 +64,22 @@ impl ManagementBuilder {
     /// It is sent as it is: without [`tls`](Self::tls) whoever reads the network learns it. `/health/live`, `/health/ready` and the dashboard's
     /// page, which hold no data of the cluster, are given without it.
     pub fn token(mut self, token: impl Into<String>) -> Self {
-        self.token = Some(token.into());
+        (self.token, self.token_file) = (Some(token.into()), None);
+        self.said.push(("management.token", "(hidden)".to_owned()));
         self
     }
 
     /// HTTPS, with certificates on both sides: whoever asks shows one of the same authority. Default none.
     pub fn tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
+        self.said.push(("management.tls", true.to_string()));
         self
     }
 
     /// Starts to listen. Nothing of it is left if it fails, or if the future is dropped before it is ready.
     pub async fn start(self) -> Result<Management, ManagementError> {
-        let Self { node, listen, advertise, token, tls } = self;
+        let Self { node, listen, advertise, token, token_file, tls, said } = self;
+        let token = token.map_or_else(|| token_file.map(read_token).transpose(), |token| Ok(Some(token)))?;
         let token = token.map(Token::new).transpose()?;
         let tls = tls.as_ref().map(TlsDoor::new).transpose()?;
         let bad = |source| ManagementError::Address { address: listen.clone(), source };
@@ -88,7 +93,18 @@ impl ManagementBuilder {
         let address = listener.local_addr().map_err(busy)?;
         let told = advertise.unwrap_or_else(|| dialable(address, &node));
         let guard = Guard { token, is_loopback };
+        for (key, value) in said {
+            node.note_setting(key, &value);
+        }
         Management::start(node, Entrance { listener, address, tls, guard }, told)
+    }
+}
+
+/// The token in a file, without the line break at its end.
+fn read_token(path: PathBuf) -> Result<String, ManagementError> {
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(text.trim_end_matches(['\r', '\n']).to_owned()),
+        Err(source) => Err(ManagementError::TokenFile { path, source }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a node is not managed.
 
 use std::io;
+use std::path::PathBuf;
 
 use borough_cluster::TlsError;
 
@@ -32,6 +33,14 @@ pub enum ManagementError {
     Token {
         /// How many bytes it has.
         length: usize,
+    },
+    /// The file that has the token cannot be read.
+    #[error("cannot read the token from {}: {source}; check `management.token_file`", path.display())]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
     },
     /// The certificates cannot be used.
     #[error(transparent)]

@@ -31,6 +31,10 @@ pub(crate) async fn entities(State(bureau): Shared) -> Json<view::Entities> {
     Json(look::busiest(&bureau).await)
 }
 
+pub(crate) async fn settings(State(bureau): Shared) -> Json<view::Settings> {
+    Json(look::settings(&bureau))
+}
+
 /// An id may have slashes in it: it is all that follows the type.
 pub(crate) async fn explain(
     State(bureau): Shared,

@@ -36,6 +36,7 @@ pub(crate) fn router(bureau: &Arc<Bureau>, guard: Guard) -> Router {
         .route("/api/stats", get(reading::stats))
         .route("/api/entities", get(reading::entities))
         .route("/api/explain/{kind}/{*id}", get(reading::explain))
+        .route("/api/settings", get(reading::settings))
         .route("/api/events", get(stream::events))
         .route("/api/leave", post(orders::leave_here))
         .route("/api/leave/{node}", post(orders::leave))

@@ -3,11 +3,13 @@
 mod entities;
 mod health;
 mod members;
+mod settings;
 mod shards;
 mod stats;
 
 pub(crate) use self::entities::{busiest, location};
 pub(crate) use self::health::{live, ready};
 pub(crate) use self::members::{members, state};
+pub(crate) use self::settings::settings;
 pub(crate) use self::shards::shards;
 pub(crate) use self::stats::{StatsDesk, kind_stats};

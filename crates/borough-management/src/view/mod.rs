@@ -8,6 +8,7 @@ mod events;
 mod health;
 mod members;
 mod orders;
+mod settings;
 mod shards;
 mod stats;
 
@@ -16,5 +17,6 @@ pub use events::{ClusterEvent, EventKind};
 pub use health::Health;
 pub use members::{Member, Members};
 pub use orders::{Accepted, MoveOrder, Problem};
+pub use settings::{Setting, Settings};
 pub use shards::{Place, ShardMap, Shards};
 pub use stats::{Count, KindStats, Moves, NodeStats, Stats};

@@ -28,6 +28,7 @@ async fn without_the_token_nothing_of_the_cluster_is_told() {
         "/api/shards",
         "/api/stats",
         "/api/entities",
+        "/api/settings",
         "/api/explain/a/b",
         "/api/events",
         "/metrics",

@@ -99,6 +99,7 @@ async fn every_get_answers_as_described() {
         ("/api/shards", "/api/shards"),
         ("/api/stats", "/api/stats"),
         ("/api/entities", "/api/entities"),
+        ("/api/settings", "/api/settings"),
         ("/api/explain/{kind}/{id}", "/api/explain/counters/counter-1"),
         ("/api/explain/{kind}/{id}", "/api/explain/nothing/counter-1"),
         ("/api/explain/{kind}/{id}", "/api/explain/counters/%FF"),

@@ -1,7 +1,7 @@
 //! What is told is what is so.
 
 use borough_management::Management;
-use borough_management::view::{Entities, Health, Location, Members, Problem, Shards, Stats};
+use borough_management::view::{Entities, Health, Location, Members, Problem, Settings, Shards, Stats};
 
 use crate::client::get;
 use crate::fleet::{fill, fleet, node, until};
@@ -230,4 +230,19 @@ async fn the_page_comes_with_all_that_it_names() {
 /// The name of a file that a text goes on with.
 fn name(text: &str) -> String {
     text.split('"').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn settings_are_told_with_where_they_came_from() {
+    let [a] = fleet(["a"]).await;
+    let told: Settings = get(a.address(), "/api/settings").await.of();
+    assert_eq!(told.seen_by, "a");
+    let of = |key: &str| {
+        let found = told.settings.iter().find(|setting| setting.key == key).unwrap();
+        (found.value.clone(), found.origin.clone())
+    };
+    assert_eq!(of("node.id"), ("a".to_owned(), "code".to_owned()));
+    assert_eq!(of("management.listen"), ("127.0.0.1:0".to_owned(), "code".to_owned()));
+    assert_eq!(of("cluster.linger"), ("4 s".to_owned(), "default".to_owned()));
+    assert_eq!(of("sharding.types.counters.hash"), ("xxh3".to_owned(), "default".to_owned()));
 }

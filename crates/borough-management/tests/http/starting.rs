@@ -1,9 +1,10 @@
 //! What may be opened, and how it ends.
 
+use borough_cluster::{Config, Node, SettingOrigin};
 use borough_management::{Management, ManagementError};
 use tokio::net::TcpStream;
 
-use crate::client::{BOUND, get};
+use crate::client::{BOUND, get, request};
 use crate::fleet::node;
 
 #[tokio::test]
@@ -73,4 +74,36 @@ async fn it_ends_with_its_node() {
     drop(node);
     let refused = async { while TcpStream::connect(address).await.is_ok() {} };
     tokio::time::timeout(BOUND, refused).await.unwrap();
+}
+
+#[tokio::test]
+async fn it_begins_with_what_the_settings_of_its_node_say_and_code_wins() {
+    let path = std::env::temp_dir().join(format!("borough-token-{}", std::process::id()));
+    std::fs::write(&path, "0123456789abcdef\n").unwrap();
+    let text = format!(
+        "[node]\nlisten = \"127.0.0.1:0\"\n[management]\nlisten = \"127.0.0.1:0\"\ntoken_file = {path:?}"
+    );
+    let config = Config::parse("b.toml", &text).unwrap();
+    let node = Node::builder("test").config(config).start().await.unwrap();
+    let of_file = Management::builder(&node).start().await.unwrap();
+    let asked = async |token: &str| {
+        let header = [("authorization", token)];
+        request(of_file.address(), "GET", "/api/members", &header, "").await.status
+    };
+    assert_eq!(
+        (asked("Bearer 0123456789abcdef").await, asked("Bearer another-token-of-code").await),
+        (200, 401)
+    );
+    of_file.shutdown().await;
+    std::fs::remove_file(&path).unwrap();
+    let error = Management::builder(&node).start().await.unwrap_err();
+    assert!(matches!(error, ManagementError::TokenFile { .. }), "{error}");
+    let of_code = Management::builder(&node).token("another-token-of-code").start().await.unwrap();
+    let row = |key: &str| node.settings().into_iter().find(|row| row.key == key).unwrap();
+    assert_eq!(
+        (row("management.listen").origin.to_string().as_str(), row("management.token").value.as_str()),
+        ("b.toml:4", "(hidden)")
+    );
+    assert_eq!(row("management.token").origin, SettingOrigin::Code);
+    drop(of_code);
 }
