@@ -5,6 +5,7 @@
 mod chaos;
 mod guide;
 mod msrv;
+mod settings;
 mod sim;
 mod tidy;
 mod tree;
@@ -20,6 +21,7 @@ usage: cargo xtask <command>
   verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
   tidy     the house rules alone
   guide    the pages of docs/ as a book, in target/guide
+  settings docs/settings.md, from the table in the source
   sim      the cluster simulator: `cargo xtask sim --help` says how
   chaos    real processes under real faults: `cargo xtask chaos network --help` says how; so for `sharding`, `failover` and `measure`
   soak     hours of full load on real processes: `cargo xtask soak --hours 1`";
@@ -40,6 +42,7 @@ fn run() -> Result<ExitCode> {
         ["verify"] => verify::run(&workspace_root()?)?,
         ["tidy"] => tidy::run(&workspace_root()?)?,
         ["guide"] => guide::run(&workspace_root()?)?,
+        ["settings"] => settings::run(&workspace_root()?)?,
         // What the simulator found is in its exit code.
         ["sim", ref arguments @ ..] => return sim::run(&workspace_root()?, arguments),
         ["chaos", ref arguments @ ..] | ref arguments @ ["soak", ..] => {
