@@ -83,13 +83,14 @@
 //! | stores and other effects of entities | [`Fence`](cluster::Fence), [`Context::epoch`] |
 //! | who is there | [`Topology`], [`TopologySnapshot`] |
 //! | actors on other nodes | [`Node::expose`], [`Node::lookup`], [`Node::broadcast`] |
+//! | settings from a file and the environment | [`Config`] |
 //! | finding the others | [`Discovery`](cluster::Discovery) |
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 pub use borough_actor::*;
 pub use borough_cluster::{
-    EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder, Standing,
-    Tls, Topology, TopologySnapshot,
+    Config, EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder,
+    Standing, Tls, Topology, TopologySnapshot,
 };
 
 /// Nodes and their clusters: everything that a node can be set to, say of its cluster, or fail with.
@@ -140,4 +141,6 @@ mod guide {
     struct ComingFrom;
     #[doc = include_str!("../../../docs/guide/troubleshooting.md")]
     struct Troubleshooting;
+    #[doc = include_str!("../../../docs/settings.md")]
+    struct Settings;
 }
