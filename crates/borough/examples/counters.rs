@@ -41,8 +41,7 @@ async fn main() -> Result<(), borough::Error> {
     let at_west = west.shard("counters", |_id| CounterEntity::default()).migrate_state().start().await?;
 
     // Two stalls count at the same time, each at its own node.
-    let (counted_east, counted_west) = tokio::join!(count(&at_east, 3), count(&at_west, 4));
-    (counted_east?, counted_west?);
+    tokio::try_join!(count(&at_east, 3), count(&at_west, 4))?;
 
     println!("east says: {}", read(&at_east).await?);
     println!("west says: {}", read(&at_west).await?);

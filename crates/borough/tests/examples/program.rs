@@ -50,13 +50,13 @@ impl Program {
     }
 
     /// As `kill -9`.
-    pub(crate) fn is_killed(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// The signal of Ctrl-C.
-    pub(crate) fn is_interrupted(&self) {
+    pub(crate) fn interrupt(&self) {
         let told = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         assert!(told.success());
     }

@@ -66,10 +66,10 @@ mod two_terminals {
         let mut second = node(second_port, &[first_port]);
         first.prints(&format!("127.0.0.1:{second_port} signs the guest book"));
         second.prints(&format!("the guest book of 127.0.0.1:{first_port} says: 127.0.0.1:{second_port}"));
-        second.is_interrupted();
+        second.interrupt();
         second.prints("left, up: ");
         first.prints(&up(&[first_port]));
-        first.is_interrupted();
+        first.interrupt();
         first.prints("left, up: ");
         second.ends();
         first.ends();
@@ -82,13 +82,13 @@ mod two_terminals {
         let mut second = node(second_port, &[first_port]);
         first.prints(&up(&[first_port, second_port]));
         second.prints("the guest book of");
-        second.is_killed();
+        second.kill();
         first.prints(&up(&[first_port]));
 
         let mut second = node(second_port, &[first_port]);
         first.prints(&up(&[first_port, second_port]));
         second.prints("the guest book of");
-        first.is_killed();
+        first.kill();
         second.prints("suspended, up: ");
         second.prints(&format!("  why: too few voters hear me; I need 1 of 127.0.0.1:{first_port}."));
         second.prints("  what helps: start them again. And three nodes in place of two");
@@ -111,7 +111,7 @@ mod two_terminals {
         let all = [first_port, second_port, third_port].map(String::as_str);
         third.prints(&format!("{} may lose 1", up(&all)));
         second.prints(&format!("{} may lose 1", up(&all)));
-        first.is_killed();
+        first.kill();
         third.prints(&up(&all[1..]));
         second.prints(&up(&all[1..]));
     }

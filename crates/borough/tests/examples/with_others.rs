@@ -30,7 +30,7 @@ fn a_web_request_is_an_ask_and_what_goes_wrong_is_a_status() {
     assert!(why.contains("300 bytes, and 255 are allowed"), "{why}");
     assert_eq!(post("/accounts/alice/deposit/much").0, 400);
 
-    web.is_interrupted();
+    web.interrupt();
     web.prints("left");
     web.ends();
 }
