@@ -64,7 +64,9 @@
 //! ```
 //!
 //! The [guide](https://github.com/borough-rs/borough/blob/main/docs/guide/first-hour.md) has the first hour, concepts with pictures, what is not
-//! guaranteed, production, rolling updates and troubleshooting; `cargo xtask guide` makes a book of it.
+//! guaranteed, production, rolling updates and troubleshooting; `cargo xtask guide` makes a book of it. The
+//! [examples](https://github.com/borough-rs/borough/blob/main/crates/borough/examples/README.md) tell a story each, from two nodes that share an account
+//! to a web front end and a database.
 //!
 //! # Where to look
 //!
