@@ -103,7 +103,10 @@ async fn main() -> Result<(), borough::Error> {
     let carts = start(&first, &shelf).await?;
 
     for customer in 0..1000 {
-        carts.send(Cart::Add { cart: format!("customer-{customer}"), item: "tea".into() }).await?;
+        let cart = format!("customer-{customer}");
+        carts.send(Cart::Add { cart: cart.clone(), item: "tea".into() }).await?;
+        // The answer to an ask says that what was told to the same cart before is handled, not only accepted.
+        items(&carts, &cart).await?;
     }
     for item in ["bread", "jam"] {
         carts.send(Cart::Add { cart: "alice".into(), item: item.into() }).await?;

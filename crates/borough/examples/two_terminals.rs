@@ -48,15 +48,16 @@ async fn main() -> Result<(), borough::Error> {
     node.expose(&guests)?;
 
     let shown = tokio::spawn(show(node.topology()));
-    if let Some(first) = seeds.first() {
-        sign(&node, first).await?;
-    }
-    node.run_until_signal().await?;
-    Ok(shown.await?)
+    // The signals come first: from here on Ctrl-C leaves in order, also while it still looks for the other.
+    let (ended, signed) = tokio::join!(node.run_until_signal(), sign(&node, seeds.first()));
+    ended?;
+    shown.await?;
+    signed
 }
 
-/// Finds the guest book of another node, signs it, and reads it.
-async fn sign(node: &Node, other: &str) -> Result<(), borough::Error> {
+/// Finds the guest book of another node, if there is one to look for, signs it, and reads it.
+async fn sign(node: &Node, other: Option<&String>) -> Result<(), borough::Error> {
+    let Some(other) = other else { return Ok(()) };
     node.wait_for(2).await?;
     let guests = node.lookup::<GuestBook>("/guests").on(other).await?;
     guests.tell(GuestBook::Sign(node.node_id().to_string())).await?;

@@ -40,6 +40,13 @@ impl Program {
         }
     }
 
+    /// Waits for a line that begins so, unless it has printed one.
+    pub(crate) fn has_printed(&mut self, beginning: &str) {
+        if !self.printed.iter().any(|line| line.starts_with(beginning)) {
+            self.prints(beginning);
+        }
+    }
+
     /// Waits until it has ended, as it should; gives what it printed.
     pub(crate) fn ends(&mut self) -> String {
         while self.next().is_some() {}
