@@ -1,9 +1,20 @@
-//! What tests of Borough clusters are made of.
+//! What tests are made of: of your actors and entities, and of Borough itself.
 //!
-//! [`sim`] runs whole clusters from one seed and checks the rules after every step.
-//! [`scale`] runs one large cluster and measures what it costs.
-//! [`shells`] runs whole nodes, actors and connections included, from one seed.
+//! - [`Probe`] is an actor that stands in for another and says what it was told.
+//! - [`ManualTime`] moves the stopped clock of a test, deadline by deadline.
+//!
+//! The other modules are Borough's own: `sim` runs whole clusters from one seed and checks the rules after every step, `shells` runs whole nodes, actors
+//! and connections included, from one seed, and `scale` runs one large cluster and measures what it costs. They are no part of the interface
+//! that is kept stable.
 
+mod probe;
+#[doc(hidden)]
 pub mod scale;
+#[doc(hidden)]
 pub mod shells;
+#[doc(hidden)]
 pub mod sim;
+mod time;
+
+pub use self::probe::{PROBE_PATIENCE, PROBE_SILENCE, Probe};
+pub use self::time::ManualTime;
