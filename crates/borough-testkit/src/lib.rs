@@ -2,11 +2,13 @@
 //!
 //! - [`Probe`] is an actor that stands in for another and says what it was told.
 //! - [`ManualTime`] moves the stopped clock of a test, deadline by deadline.
+//! - [`TestCluster`] is a whole cluster inside one test, with nodes to crash and a network to cut.
 //!
 //! The other modules are Borough's own: `sim` runs whole clusters from one seed and checks the rules after every step, `shells` runs whole nodes, actors
 //! and connections included, from one seed, and `scale` runs one large cluster and measures what it costs. They are no part of the interface
 //! that is kept stable.
 
+mod cluster;
 mod probe;
 #[doc(hidden)]
 pub mod scale;
@@ -16,5 +18,6 @@ pub mod shells;
 pub mod sim;
 mod time;
 
+pub use self::cluster::{TestCluster, TestClusterBuilder, TestClusterError};
 pub use self::probe::{PROBE_PATIENCE, PROBE_SILENCE, Probe};
 pub use self::time::ManualTime;

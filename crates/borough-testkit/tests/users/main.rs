@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
+mod account;
+mod cluster;
 mod probe;
 mod time;
