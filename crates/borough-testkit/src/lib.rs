@@ -3,6 +3,7 @@
 //! - [`Probe`] is an actor that stands in for another and says what it was told.
 //! - [`ManualTime`] moves the stopped clock of a test, deadline by deadline.
 //! - [`TestCluster`] is a whole cluster inside one test, with nodes to crash and a network to cut.
+//! - [`Simulation`] runs your own entities in whole clusters, one for each seed, under crashes, cuts, joins and leaves, and checks what you say must hold.
 //!
 //! The other modules are Borough's own: `sim` runs whole clusters from one seed and checks the rules after every step, `shells` runs whole nodes, actors
 //! and connections included, from one seed, and `scale` runs one large cluster and measures what it costs. They are no part of the interface
@@ -16,8 +17,13 @@ pub mod scale;
 pub mod shells;
 #[doc(hidden)]
 pub mod sim;
+mod simulation;
 mod time;
 
 pub use self::cluster::{TestCluster, TestClusterBuilder, TestClusterError};
 pub use self::probe::{PROBE_PATIENCE, PROBE_SILENCE, Probe};
+pub use self::simulation::{
+    Fate, Faults, History, SEED_VARIABLE, Sent, Simulation, SimulationFailure, SimulationSummary,
+};
 pub use self::time::ManualTime;
+pub use borough_protocol::random::Random;

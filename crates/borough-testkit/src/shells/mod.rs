@@ -28,3 +28,4 @@ pub use self::fault::{Fault, Strike, Way};
 pub use self::plan::Plan;
 pub use self::run::{Outcome, run};
 pub use self::trace::Lines;
+pub(crate) use self::trace::Trace;

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 pub type Lines = Box<dyn FnMut(&str) + Send>;
 
 /// A rolling hash over everything that could be seen, each with its simulated time.
-pub(super) struct Trace {
+pub(crate) struct Trace {
     began: Instant,
     hash: u64,
     events: u64,
@@ -17,12 +17,12 @@ pub(super) struct Trace {
 
 impl Trace {
     /// A trace that begins now.
-    pub(super) fn new(seed: u64, lines: Option<Lines>) -> Self {
+    pub(crate) fn new(seed: u64, lines: Option<Lines>) -> Self {
         Self { began: Instant::now(), hash: seed, events: 0, lines }
     }
 
     /// Something happened.
-    pub(super) fn note(&mut self, what: fmt::Arguments<'_>) {
+    pub(crate) fn note(&mut self, what: fmt::Arguments<'_>) {
         let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let text = what.to_string();
         self.events += 1;
@@ -38,12 +38,12 @@ impl Trace {
     }
 
     /// The hash so far.
-    pub(super) fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
 
     /// How much has happened so far.
-    pub(super) fn events(&self) -> u64 {
+    pub(crate) fn events(&self) -> u64 {
         self.events
     }
 }

@@ -5,4 +5,5 @@
 mod account;
 mod cluster;
 mod probe;
+mod simulation;
 mod time;
