@@ -27,3 +27,8 @@ pub use self::simulation::{
 };
 pub use self::time::ManualTime;
 pub use borough_protocol::random::Random;
+
+/// The programs in the chapter on tests are compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;

@@ -17,7 +17,7 @@ const ROUNDS: usize = 64;
 ///
 /// ```
 /// use std::time::Duration;
-/// use borough_actor::{Actor, ActorRef, Context, Fault, System};
+/// use borough::prelude::*;
 /// use borough_testkit::{ManualTime, Probe};
 ///
 /// /// Ticks every ten seconds, and says so when nobody has spoken to it for a minute.

@@ -51,9 +51,8 @@ impl TestCluster {
     /// A cluster of that many nodes.
     ///
     /// ```
-    /// use borough_actor::{Actor, Context, Fault, Reply};
+    /// use borough::prelude::*;
     /// use borough_testkit::TestCluster;
-    /// use serde::{Deserialize, Serialize};
     ///
     /// #[derive(Serialize, Deserialize)]
     /// enum Account { Deposit(u64), Balance(Reply<u64>) }

@@ -29,7 +29,7 @@ pub const PROBE_SILENCE: Duration = Duration::from_millis(100);
 /// With a stopped clock (`#[tokio::test(start_paused = true)]`) waiting costs no time: the clock jumps. Dropping the probe stops its actor.
 ///
 /// ```
-/// use borough_actor::{ActorRef, System};
+/// use borough::prelude::*;
 /// use borough_testkit::Probe;
 ///
 /// async fn greets(whom: ActorRef<String>) {
@@ -68,7 +68,7 @@ impl<M: Send + 'static> Probe<M> {
     /// A probe that answers by itself: `answer` sees each message first, and gives back what it leaves for the test.
     ///
     /// ```
-    /// # use borough_actor::{Reply, System};
+    /// # use borough::prelude::*;
     /// # use borough_testkit::Probe;
     /// # #[derive(Debug)]
     /// enum Price { Of(String, Reply<u32>), Watch(String) }
@@ -153,7 +153,7 @@ impl<M: Send + 'static> Probe<M> {
     /// This is how a test answers an ask by hand:
     ///
     /// ```
-    /// # use borough_actor::{Reply, System};
+    /// # use borough::prelude::*;
     /// # use borough_testkit::Probe;
     /// # #[derive(Debug)]
     /// enum Price { Of(String, Reply<u32>), Watch(String) }

@@ -79,9 +79,8 @@ where
     /// Simulates one type of entities. `prepare` says how it is started on a node, as the program itself does, so that its settings are simulated too.
     ///
     /// ```
-    /// use borough_actor::{Actor, Context, Fault, Reply};
+    /// use borough::prelude::*;
     /// use borough_testkit::Simulation;
-    /// use serde::{Deserialize, Serialize};
     ///
     /// #[derive(Serialize, Deserialize)]
     /// enum Account { Deposit(u64), Balance(Reply<u64>) }
