@@ -65,7 +65,8 @@ async fn tour(city: &mut City, fleet: &mut Fleet, options: &DemoOptions, json: b
     }
     let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let board = Board::new(has_screen);
-    let mut screen = if has_screen { Some(Screen::open(&client(city), &board)?) } else { None };
+    let invitation = if options.no_dashboard { String::new() } else { invitation(city) };
+    let mut screen = if has_screen { Some(Screen::open(&client(city), &board, invitation)?) } else { None };
     tokio::select! {
         formed = form(city, fleet, options, &board) => formed?,
         () = quits(&mut screen) => return Ok(()),
@@ -101,6 +102,12 @@ async fn form(city: &City, fleet: &mut Fleet, options: &DemoOptions, board: &Boa
     });
     board.enter(String::new());
     Ok(())
+}
+
+/// Where else to look.
+fn invitation(city: &City) -> String {
+    let address = city.management.address();
+    format!("dashboard http://{address}; in another terminal: borough top --address {address}")
 }
 
 /// Asks the demo's own management, as any other program would.

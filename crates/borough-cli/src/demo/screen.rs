@@ -44,13 +44,11 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over; shows what that management tells.
-    pub(super) fn open(client: &Client, board: &Board) -> Result<Self> {
+    /// Takes the terminal over; shows what that management tells, and these words where else to look.
+    pub(super) fn open(client: &Client, board: &Board, invitation: String) -> Result<Self> {
         let feed = Feed::open(client)?;
         let mut terminal = ratatui::try_init().context("the terminal cannot be used as a screen")?;
         let (sender, wishes) = unbounded_channel();
-        let invitation =
-            format!("dashboard: http://{0}   others: borough members --address {0}", client.address());
         let shared = board.clone();
         let thread = thread::Builder::new().name("screen".to_owned()).spawn(move || {
             let shown = show(&mut terminal, &feed, &shared, &sender, &invitation);

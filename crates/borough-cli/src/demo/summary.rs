@@ -46,6 +46,9 @@ impl Summary {
             output::brief(self.asks.p99_micros),
             output::grouped(self.asks.failed),
         );
+        if !self.lost.is_empty() {
+            println!("{}", self.losses());
+        }
         println!("every message is accounted for: {}", if self.account.is_balanced() { "yes" } else { "NO" });
         Ok(())
     }

@@ -12,6 +12,7 @@ fn through_a_leave_a_join_and_a_kill_every_message_is_accounted_for() {
     assert_eq!(count("missing") + count("doubled") + count("misplaced"), 0, "{account}");
     assert_eq!(count("sent"), count("handled") + count("refused") + count("gone_with_lost"), "{account}");
     assert!(count("gone_with_lost") > 0, "a process was killed that had handled some: {account}");
+    assert!(account["lost"].as_array().unwrap().contains(&"uptown".into()), "it was killed: {account}");
     assert!(count("sent") > 2000, "every sensor has sent, and went on: {account}");
     assert!(account["asks"]["answered"].as_u64().unwrap() > 0, "{account}");
 }
