@@ -21,6 +21,7 @@ pub(super) const PASSED_OVER: &[(&str, &str)] = &[
     ("BOROUGH_LOG_SEEDS", "the tests of the log"),
     ("BOROUGH_REQUIRE_CHROMIUM", "tests fail without a browser rather than be skipped"),
     ("BOROUGH_REQUIRE_NETNS", "tests fail without network namespaces rather than be skipped"),
+    ("BOROUGH_SEED", "which run of a simulation of one's own entities is repeated"),
     ("BOROUGH_STAND_IN", "the tests of the dashboard"),
     ("BOROUGH_TEST_CHILD", "tests that start themselves again as another process"),
     ("BOROUGH_TEST_WAITS_FOR_SIGNAL", "the same"),

@@ -95,7 +95,9 @@ impl Wanted {
 
     fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>) -> Result<Plan, ShardError> {
         let Self { name, options, function, strategy, .. } = self;
-        let KindOptions { shards, hash: hashing, role, min_regions, allocation, hold_limit, hold_bytes, .. } = options;
+        let KindOptions {
+            shards, hash: hashing, role, min_regions, allocation, hold_limit, hold_bytes, ..
+        } = options;
         if name.is_empty() || name.len() > NAME_MAX {
             return Err(ShardError::Name { length: name.len(), max: NAME_MAX });
         }
