@@ -191,11 +191,11 @@ where
     /// As [`run`](Self::run), and gives the failure back.
     ///
     /// # Panics
-    /// If there is no workload, or if it is called inside of a tokio runtime.
+    /// If there is no workload, if `BOROUGH_SEED` is no number, or if it is called inside of a tokio runtime.
     pub fn try_run(self) -> Result<SimulationSummary, SimulationFailure> {
         let workload = self.workload.clone();
         let workload = workload.unwrap_or_else(|| panic!("a simulation needs a `workload`: what is sent"));
-        let one = std::env::var(SEED_VARIABLE).ok().and_then(|seed| seed.trim().parse().ok());
+        let one = seed_of_environment();
         let seeds = one.map_or_else(|| self.seeds.clone(), |seed| vec![seed]);
         let mut summary = SimulationSummary::default();
         for seed in seeds {
@@ -227,6 +227,13 @@ where
             }
         })
     }
+}
+
+/// The one seed that is to be run, if the environment names one.
+fn seed_of_environment() -> Option<u64> {
+    let text = std::env::var(SEED_VARIABLE).ok()?;
+    let seed = text.trim().parse();
+    Some(seed.unwrap_or_else(|_| panic!("{SEED_VARIABLE} is {text:?}, which is no seed: a number is")))
 }
 
 impl<A: Actor> fmt::Debug for Simulation<A>

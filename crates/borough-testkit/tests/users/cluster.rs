@@ -29,7 +29,7 @@ async fn a_fail_over_takes_its_simulated_time_and_the_crashed_node_comes_back() 
     regions[0].tell("alice", Account::Deposit(100)).await.unwrap();
     regions[0].ask("alice", Account::Balance).await.unwrap();
     let owner = cluster.owner_of("accounts", "alice").unwrap();
-    let (crashed, really) = (Instant::now(), std::time::Instant::now());
+    let crashed = Instant::now();
     cluster.crash(owner);
     assert!(!cluster.living().contains(&owner));
     let other = cluster.living()[0];
@@ -37,7 +37,6 @@ async fn a_fail_over_takes_its_simulated_time_and_the_crashed_node_comes_back() 
     let balance = regions[other].ask("alice", Account::Balance).await.unwrap();
     assert_eq!(balance, 0, "its state was in the process that crashed");
     assert!(crashed.elapsed() > Duration::from_secs(1), "{:?}", crashed.elapsed());
-    assert!(really.elapsed() < crashed.elapsed(), "{:?}", really.elapsed());
     cluster.restart(owner).await.unwrap();
     cluster.until_formed().await.unwrap();
     assert_eq!(cluster.node(owner).topology().current().voters.now.len(), 3);
