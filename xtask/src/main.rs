@@ -5,6 +5,7 @@
 mod chaos;
 mod guide;
 mod msrv;
+mod needs;
 mod settings;
 mod sim;
 mod tidy;

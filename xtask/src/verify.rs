@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{msrv, sim, tidy};
+use crate::{msrv, needs, sim, tidy};
 
 /// A check that is one run of cargo.
 struct Step {
@@ -51,6 +51,10 @@ const STEPS: [Step; 9] = [
 
 /// Runs every step; the error names the step that failed and the command that repeats it.
 pub(crate) fn run(root: &Path) -> Result<()> {
+    let missing = needs::provide();
+    for missing in &missing {
+        println!("verify: {missing}");
+    }
     for step in &STEPS {
         timed(step.name, &step.command_line(), || step.run(root))?;
     }
@@ -61,8 +65,16 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         })?;
     }
     timed("msrv", msrv::COMMAND, || msrv::run(root))?;
-    println!("verify: every step is done, none failed");
+    println!("verify: every step is done, none failed{}", skipped(&missing));
     Ok(())
+}
+
+/// How much was not tested, for the last line.
+fn skipped(missing: &[String]) -> String {
+    match missing {
+        [] => "; nothing was skipped".to_owned(),
+        some => format!("; {} skipped: {}", some.len(), some.join("; ")),
+    }
 }
 
 fn timed(name: &str, command_line: &str, step: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -98,6 +110,12 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_line_counts_what_was_skipped() {
+        assert_eq!(skipped(&[]), "; nothing was skipped");
+        assert_eq!(skipped(&["a".to_owned(), "b".to_owned()]), "; 2 skipped: a; b");
+    }
 
     #[test]
     fn a_failure_names_the_step_and_the_command() {

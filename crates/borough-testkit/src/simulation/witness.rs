@@ -118,34 +118,33 @@ mod tests {
     use super::*;
 
     /// What is said to be broken after these notes, each an epoch, a sender and a number.
-    async fn broken(notes: &[(u64, u32, u64)]) -> Option<String> {
+    fn broken(notes: &[(u64, u32, u64)]) -> Option<String> {
         let ledger = Ledger::begin(Trace::new(0, None));
         for &(epoch, sender, number) in notes {
             ledger.open().take("x", epoch, &Note { sender, number });
         }
-        let broken = ledger.open().broken.clone();
-        broken
+        ledger.open().broken.clone()
     }
 
-    #[tokio::test]
-    async fn notes_in_order_break_nothing_whoever_else_sends() {
-        assert_eq!(broken(&[(1, 1, 1), (1, 2, 4), (1, 1, 3), (2, 2, 5)]).await, None);
+    #[test]
+    fn notes_in_order_break_nothing_whoever_else_sends() {
+        assert_eq!(broken(&[(1, 1, 1), (1, 2, 4), (1, 1, 3), (2, 2, 5)]), None);
     }
 
-    #[tokio::test]
-    async fn a_note_after_a_later_one_of_its_sender_breaks_the_order() {
-        let broken = broken(&[(1, 1, 2), (1, 1, 1)]).await.unwrap();
+    #[test]
+    fn a_note_after_a_later_one_of_its_sender_breaks_the_order() {
+        let broken = broken(&[(1, 1, 2), (1, 1, 1)]).unwrap();
         assert_eq!(broken, "order: x got 1 of sender 1 after its 2");
     }
 
-    #[tokio::test]
-    async fn a_note_that_comes_twice_breaks_the_order() {
-        assert!(broken(&[(1, 1, 2), (1, 1, 2)]).await.unwrap().starts_with("order: "));
+    #[test]
+    fn a_note_that_comes_twice_breaks_the_order() {
+        assert!(broken(&[(1, 1, 2), (1, 1, 2)]).unwrap().starts_with("order: "));
     }
 
-    #[tokio::test]
-    async fn an_older_owner_that_runs_after_a_newer_one_is_found() {
-        let broken = broken(&[(1, 1, 1), (3, 1, 2), (1, 2, 3)]).await.unwrap();
+    #[test]
+    fn an_older_owner_that_runs_after_a_newer_one_is_found() {
+        let broken = broken(&[(1, 1, 1), (3, 1, 2), (1, 2, 3)]).unwrap();
         assert_eq!(broken, "two owners: x ran at epoch 1 after it ran at 3");
     }
 }

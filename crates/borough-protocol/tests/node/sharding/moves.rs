@@ -149,8 +149,8 @@ fn a_move_of_what_its_owner_has_dropped_is_called_off_and_the_shard_begins_anew_
     let (owner, epoch) = (entry(&town.rig, number).owner, entry(&town.rig, number).epoch);
     assert_eq!(owner, town.rig.uid("a"));
     // It stopped hosting before it heard of the move, and nothing lives there any more.
-    let owned = owners(&town.rig, "a").into_iter().filter(|(_, of)| *of == owner).map(|(number, _)| number);
-    let dropped: Vec<_> = owned.map(|number| (shard(number), entry(&town.rig, number).epoch)).collect();
+    let had = owners(&town.rig, "a").into_iter().filter(|(_, of)| *of == owner).map(|(number, _)| number);
+    let dropped: Vec<_> = had.map(|number| (shard(number), entry(&town.rig, number).epoch)).collect();
     town.say("a", |report| (report.ended, report.dropped) = (vec![super::town::KIND], dropped.clone()));
     town.rig.wait_until("given anew", 2 * SECOND, |rig| {
         let now = entry(rig, number);
