@@ -60,6 +60,12 @@ pub(crate) enum Command {
         /// Its id
         id: String,
     },
+    /// Every setting of a node, with its value and where that came from
+    Settings {
+        /// Only those that somebody set
+        #[arg(long)]
+        changed: bool,
+    },
     /// What happens, as it happens
     Events {
         /// Ends after so many

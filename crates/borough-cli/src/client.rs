@@ -55,6 +55,10 @@ impl Client {
         self.read("/api/stats")
     }
 
+    pub(crate) fn settings(&self) -> Result<view::Settings> {
+        self.read("/api/settings")
+    }
+
     pub(crate) fn explain(&self, kind: &str, id: &str) -> Result<view::Location> {
         self.read(&format!("/api/explain/{}/{}", escaped(kind), escaped(id)))
     }

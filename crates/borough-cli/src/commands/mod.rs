@@ -5,6 +5,7 @@ mod entities;
 mod events;
 mod members;
 mod orders;
+mod settings;
 mod shards;
 mod tools;
 mod top;
@@ -31,6 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Shards { kind } => shards::show(&client, kind.as_deref(), json),
         Command::Entities => entities::show(&client, json),
         Command::Explain { kind, id } => entities::explain(&client, &kind, &id, json),
+        Command::Settings { changed } => settings::show(&client, changed, json),
         Command::Events { count } => events::follow(&client, count, json),
         Command::Drain { node } => orders::tell(&client, "drain", &node, json),
         Command::Leave { node } => orders::tell(&client, "leave", &node, json),

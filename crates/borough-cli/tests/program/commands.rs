@@ -38,6 +38,17 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
         assert!(picture.contains(word), "{word:?} is not in\n{picture}");
     }
 
+    // The demo's own node listens where code says, and has the default of nearly everything else.
+    let settings = demo.json(&["settings"])["settings"].as_array().unwrap().clone();
+    let origin_of = |key: &str| {
+        let found = settings.iter().find(|setting| setting["key"] == key);
+        found.map(|setting| setting["origin"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(origin_of("node.listen").as_deref(), Some("code"));
+    assert_eq!(origin_of("node.ask_timeout").as_deref(), Some("default"));
+    let changed = demo.printed(&["settings", "--changed"]);
+    assert!(changed.contains("node.listen") && !changed.contains("node.ask_timeout"), "{changed}");
+
     let there = if here == "uptown" { "midtown" } else { "uptown" };
     demo.printed(&["move", &shard.to_string(), there]);
     demo.until(&["shards"], |shards| owner(shards, shard).as_deref() == Some(there));
