@@ -5,11 +5,13 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use borough_actor::EntityId;
 use borough_actor::remote::{Arrived, Carrier, Inlet, Lost, Message};
 use borough_wire::codec::CodecError;
 use borough_wire::frame::{Plain, Run};
 
 use super::Sharding;
+use super::abroad::{Crowding, ROOM, What};
 use super::counts::Why;
 use super::host::{Came as Parcel, LaneInlet};
 use super::kind::KindCore;
@@ -38,12 +40,17 @@ impl<M: Message> KindInlet<M> {
         let taken = match wire::read(plain.body) {
             Some(Came::Message { shard, tag, id, body }) => {
                 let (ask, codec) = (plain.ask, plain.codec);
-                self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }))
+                let taken = self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }));
+                if taken == Some(true) {
+                    self.warn(shard, id);
+                }
+                taken.map(drop)
             }
             Some(Came::Barrier(barrier)) => self.lane(barrier.shard).map(|lane| lane.take_barrier(barrier)),
             Some(Came::Part { shard, epoch, number, is_last, bytes }) => {
                 self.lane(shard).map(|lane| lane.take_part(shard, epoch, number, is_last, bytes))
             }
+            Some(Came::Crowding(word)) => self.heard(&word),
             Some(Came::Word(_)) | None => None,
         };
         if taken.is_none() {
@@ -52,6 +59,32 @@ impl<M: Message> KindInlet<M> {
                 self.carrier.lose(ask, Lost::Discarded);
             }
         }
+    }
+
+    /// The node this is for learns that the entity it sends to is crowded.
+    #[cold]
+    fn warn(&self, shard: u32, id: &[u8]) {
+        if let Ok(id) = EntityId::new(id) {
+            self.core.say_of(&self.carrier, shard, &id, What::Crowded);
+        }
+    }
+
+    #[cold]
+    fn heard(&mut self, word: &Crowding) -> Option<()> {
+        let Crowding { shard, id, what } = word;
+        if *shard >= self.core.kind.shards {
+            return None;
+        }
+        match what {
+            What::Crowded | What::Room(_) => self.core.hear(&self.carrier, word),
+            What::InLine => {
+                // Of what does not live here nothing is known: senders go on, and learn where it is.
+                if self.lane(*shard).is_none_or(|lane| lane.enlist(*shard, id)) {
+                    self.core.say_of(&self.carrier, *shard, id, What::Room(ROOM));
+                }
+            }
+        }
+        Some(())
     }
 }
 

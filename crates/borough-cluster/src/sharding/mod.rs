@@ -5,12 +5,15 @@
 //!   KindCore::send                 kind.rs      id -> shard (frozen hash) -> way (routes.rs, a lock-free snapshot)
 //!    |- hosted here    -> Lane::send            host/     the lane's mailbox -> the entity's turn
 //!    |- elsewhere      -> Outgoing::send        one frame in the link to that node ... KindInlet (inlet.rs) -> the lane's mailbox
+//!    |                    and if the entity is crowded there: Line (abroad.rs), until it has room
 //!    |- no way now     -> Hold::push            hold.rs   bounded; goes first when a way opens
 //! ```
 //! Who owns what is decided by the table; [`desk`] drives the machine that follows it, and publishes ways. Nothing is decided here.
 
+mod abroad;
 mod builder;
 mod counts;
+mod crowd;
 mod desk;
 mod drain;
 mod entity_ref;
@@ -36,6 +39,7 @@ mod routes;
 mod settings;
 mod shell;
 mod start;
+mod steering;
 mod surroundings;
 mod tally;
 mod view;

@@ -1,5 +1,6 @@
 //! What a node looks at now and then, apart from the way of every message.
 //!
+//! Promise: who stands in line for an entity of another node asks again every second.
 //! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too. What was
 //! counted is handed to the `metrics` facade, with the feature of that name.
 
@@ -48,6 +49,7 @@ impl Rounds {
         let sight = sharding.sight();
         let table = sight.table.filter(|table| table.member(sight.life).is_some());
         for shell in sharding.shells() {
+            shell.look_around();
             let name = &shell.kind().name;
             let known = table.as_deref().and_then(|table| Some((table, table.kind_named(name)?.0)));
             let Some((table, id)) = known else {

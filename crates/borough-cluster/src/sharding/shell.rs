@@ -77,6 +77,9 @@ pub(super) trait Shell: Send + Sync {
     /// Starts that entity, if its shard lives here.
     fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>>;
 
+    /// Looks, now and then, after what waits for a word of another node.
+    fn look_around(&self);
+
     /// How many messages wait for a way.
     fn held(&self) -> usize;
 

@@ -13,6 +13,7 @@ use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::version::Version;
 
 use super::counts::Why;
+use super::crowd::Admitted;
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
@@ -152,6 +153,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         } else {
             resident::discard(message);
         }
+    }
+
+    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
+        self.say_room(shard, id, admitted);
     }
 
     fn dropped(&self, reason: DeadLetterReason) {

@@ -5,6 +5,7 @@
 //! barrier   1 | shard u32 | tag u64 | origin u64 | nonce u64 | term u64 | index u64
 //! part      2 | shard u32 | epoch u64 | number u32 | last u8 | bytes
 //! word      3 | postcard
+//! crowding  4 | what u8: 0 crowded, 1 room, 2 in line | shard u32 | how much room u32 | id
 //! ```
 //! Numbers have the least byte first. All of it for one type of entities goes to one target, so that it stays in order.
 
@@ -14,12 +15,14 @@ use borough_protocol::sharding::Epoch;
 use borough_protocol::sharding::region::Word;
 use borough_protocol::version::{Term, Version};
 
+use super::abroad::{Crowding, What};
 use super::host::Barrier;
 
 const MESSAGE: u8 = 0;
 const BARRIER: u8 = 1;
 const PART: u8 = 2;
 const WORD: u8 = 3;
+const CROWDING: u8 = 4;
 
 /// What came for a type of entities.
 #[derive(Debug)]
@@ -28,6 +31,7 @@ pub(super) enum Came<'a> {
     Barrier(Barrier),
     Part { shard: u32, epoch: Epoch, number: u32, is_last: bool, bytes: &'a [u8] },
     Word(Word),
+    Crowding(Crowding),
 }
 
 /// The target of a type's messages: apart from the numbers of actors, and the same on every node.
@@ -84,6 +88,19 @@ pub(super) fn put_word(word: &Word) -> Vec<u8> {
     postcard::to_extend(word, vec![WORD]).unwrap_or_default()
 }
 
+pub(super) fn put_crowding(word: &Crowding) -> Vec<u8> {
+    let (what, room) = match word.what {
+        What::Crowded => (0, 0),
+        What::Room(room) => (1, room),
+        What::InLine => (2, 0),
+    };
+    let mut out = vec![CROWDING, what];
+    out.extend_from_slice(&word.shard.to_le_bytes());
+    out.extend_from_slice(&room.to_le_bytes());
+    word.id.with_bytes(|id| out.extend_from_slice(id));
+    out
+}
+
 /// Reads what came; `None` if it is nothing that a node would send.
 pub(super) fn read(bytes: &[u8]) -> Option<Came<'_>> {
     let mut reader = Reader(bytes);
@@ -110,6 +127,16 @@ pub(super) fn read(bytes: &[u8]) -> Option<Came<'_>> {
             let (word, rest) = postcard::take_from_bytes(reader.0).ok()?;
             reader.0 = rest;
             Came::Word(word)
+        }
+        CROWDING => {
+            let (what, shard, room) = (reader.byte()?, reader.u32()?, reader.u32()?);
+            let what = match (what, room) {
+                (0, 0) => What::Crowded,
+                (1, room) => What::Room(room),
+                (2, 0) => What::InLine,
+                _ => return None,
+            };
+            return Some(Came::Crowding(Crowding { shard, id: EntityId::new(reader.0).ok()?, what }));
         }
         _ => return None,
     };
@@ -175,6 +202,22 @@ mod tests {
         assert!(matches!(read(&bytes), Some(Came::Word(Word::ChainBroken { nonce: 5, .. }))));
     }
 
+    #[test]
+    fn what_is_said_of_a_crowded_entity_is_read_as_it_was_written() {
+        for what in [What::Crowded, What::Room(0), What::Room(u32::MAX), What::InLine] {
+            for text in [&b"a"[..], &[7; 255]] {
+                let word = Crowding { shard: 0x0102_0304, id: id(text), what };
+                let bytes = put_crowding(&word);
+                let Some(Came::Crowding(read)) = read(&bytes) else { panic!("{bytes:?}") };
+                assert_eq!(read, word);
+            }
+        }
+        let nobody = [4, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+        assert!(read(&nobody).is_none() && read(&[&nobody[..], &[7; 256]].concat()).is_none());
+        assert!(read(&[4, 0, 1, 0, 0, 0, 1, 0, 0, 0, b'a']).is_none(), "only room has a number");
+        assert!(read(&[4, 3, 1, 0, 0, 0, 0, 0, 0, 0, b'a']).is_none());
+    }
+
     /// The bytes of version 1, for ever.
     #[test]
     fn the_heads_have_the_bytes_they_always_had() {
@@ -182,6 +225,8 @@ mod tests {
         let length = message_head(&mut buffer, 0x0102_0304, Epoch::new(0x0A0B), &id(b"xy"));
         assert_eq!(&buffer[..length], [0, 4, 3, 2, 1, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 2, b'x', b'y']);
         assert_eq!(put_word(&Word::BarrierDone { nonce: 7 }), [3, 0, 7]);
+        let word = Crowding { shard: 0x0102_0304, id: id(b"xy"), what: What::Room(5) };
+        assert_eq!(put_crowding(&word), [4, 1, 4, 3, 2, 1, 5, 0, 0, 0, b'x', b'y']);
         assert_eq!(target("accounts"), 0xf69c_a481_5453_0abd);
     }
 

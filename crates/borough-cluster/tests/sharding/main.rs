@@ -10,6 +10,7 @@ mod asking;
 mod basics;
 mod book;
 mod counting;
+mod crowding;
 mod draining;
 mod failing;
 mod hearing;

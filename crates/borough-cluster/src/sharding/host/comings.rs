@@ -87,7 +87,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             for waits in stashed.chain(queue) {
                 end(self, &id, waits);
             }
-            self.shared.crowd.admit(home.number, &id, usize::MAX);
+            let admitted = self.shared.crowd.admit(home.number, &id, usize::MAX);
+            self.around.admit(home.number, &id, &admitted);
         }
         self.population -= home.table.len();
     }

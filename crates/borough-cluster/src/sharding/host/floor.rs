@@ -24,8 +24,9 @@ use super::waking::Waking;
 /// How many messages wait for one entity before its senders stand in line, and when they are let in again.
 pub(super) const CROWDED: usize = 1024;
 const ROOMY: usize = CROWDED / 2;
-/// Senders on other nodes do not see the line: so many wait for one entity at the most, and what comes beyond is refused.
-const OVERFULL: usize = CROWDED * 8;
+/// Senders on other nodes learn of it later, and what they have sent by then is taken all the same: so many wait for one entity at the most, and what comes
+/// beyond is refused. More than a node can have under way.
+const OVERFULL: usize = CROWDED * 64;
 /// How many things one entity does, and for how long, before others have a turn and the lease is looked at.
 const AT_A_TIME: usize = 64;
 const TIME: Duration = Duration::from_millis(1);
@@ -512,7 +513,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             return;
         }
         let room = CROWDED - busy.queue.len();
-        busy.is_crowded = self.shared.crowd.admit(home.number, &place.id, room);
+        let admitted = self.shared.crowd.admit(home.number, &place.id, room);
+        busy.is_crowded = admitted.is_crowded;
+        self.around.admit(home.number, &place.id, &admitted);
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use borough_actor::EntityId;
 use borough_actor::remote::{Carrier, Lost, Message};
 use borough_actor::resident::{Letter, Ticket};
 use borough_protocol::sharding::Epoch;
@@ -33,13 +34,24 @@ impl<M> LaneInlet<M> {
         Self { lane, carrier, staged: VecDeque::new(), weight: 0, open, in_line: None }
     }
 
-    /// Takes a message in; it moves on with [`LaneInlet::poll_flush`].
+    /// Takes a message in; it moves on with [`LaneInlet::poll_flush`]. Whether the node it came from is to be told that its entity is crowded.
     #[inline]
-    pub(crate) fn take(&mut self, came: Came<'_>) {
+    pub(crate) fn take(&mut self, came: Came<'_>) -> bool {
         if self.open.is_full() {
             self.seal();
         }
         self.open.push(&came);
+        self.lane.crowd.is_any() && self.warns(came.shard, came.id)
+    }
+
+    #[cold]
+    fn warns(&self, shard: u32, id: &[u8]) -> bool {
+        EntityId::new(id).is_ok_and(|id| self.lane.crowd.warn(shard, &id, &self.carrier))
+    }
+
+    /// Senders on the node of this inlet stand in line. Whether that entity has room; otherwise their node is told once it has.
+    pub(crate) fn enlist(&self, shard: u32, id: &EntityId) -> bool {
+        self.lane.crowd.enlist(shard, id, &self.carrier)
     }
 
     /// Takes a barrier in, behind everything taken before.

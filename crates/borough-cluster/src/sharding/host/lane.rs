@@ -13,11 +13,11 @@ use borough_actor::resident::{Asked, Mailbox, Queued, Refusal, Ticket, WhenFull}
 use borough_actor::{Tell, TellError, TryTellError};
 use tokio::sync::oneshot;
 
-use super::crowd::Crowd;
 use super::inlet::LaneInlet;
 use super::order::{Depth, LaneStats, Order};
 use super::packet::Spares;
 use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
+use crate::sharding::crowd::Crowd;
 
 /// How many messages wait in a lane's mailbox; few, so that they stay in cache.
 const CAPACITY: NonZeroU32 = NonZeroU32::new(2048).unwrap();
@@ -39,7 +39,7 @@ pub(super) struct Shared<M> {
     /// The calls that rang.
     pub(super) ready: Mutex<Vec<u64>>,
     /// Entities that have as many messages waiting as they may.
-    pub(super) crowd: Crowd<M>,
+    pub(super) crowd: Crowd<Item<M>>,
     /// Buffers for what comes from other nodes.
     pub(super) spares: Arc<Spares>,
 }
@@ -230,9 +230,7 @@ impl<M> Line<M> {
             match &mut self.place {
                 Place::Outside(item) => {
                     let Some(item) = item.take() else { return Poll::Ready(Ok(())) };
-                    let joined =
-                        if self.in_crowds { self.lane.crowd.join(item, cx.waker()) } else { Err(item) };
-                    let item = match joined {
+                    let item = match self.join(item, cx.waker()) {
                         Ok(ticket) => {
                             self.place = Place::InCrowd(ticket);
                             return Poll::Pending;
@@ -270,6 +268,17 @@ impl<M> Line<M> {
                 }
                 Place::Left => return Poll::Ready(Ok(())),
             }
+        }
+    }
+
+    /// Stands in line for its entity, if that is crowded.
+    fn join(&self, item: Item<M>, waker: &Waker) -> Result<u64, Item<M>> {
+        match &item {
+            Item::Message(stowed) if self.in_crowds => {
+                let (shard, id) = (stowed.shard, stowed.id.clone());
+                self.lane.crowd.join(shard, &id, item, waker)
+            }
+            Item::Message(_) | Item::Rare(_) => Err(item),
         }
     }
 

@@ -13,7 +13,6 @@ mod alarms;
 mod apart;
 mod busy;
 mod comings;
-mod crowd;
 mod endings;
 mod fault;
 mod floor;

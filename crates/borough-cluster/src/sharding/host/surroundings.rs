@@ -16,6 +16,7 @@ use borough_protocol::version::Version;
 
 use super::order::LaneReport;
 use super::parcel::Barrier;
+use crate::sharding::crowd::Admitted;
 
 /// What this node's table says. A lane is given one once all that follows from that table was ordered.
 pub(crate) trait Sight: fmt::Debug + Send + Sync {
@@ -88,6 +89,9 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// Refuses a message that nobody here will handle, so that whoever asked learns it, and counts it.
     fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>);
+
+    /// An entity has room again: nodes that were told that it is crowded learn it.
+    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted);
 
     /// A message of an entity is a dead letter, and counted as one for that reason.
     fn dropped(&self, _: DeadLetterReason) {}

@@ -9,8 +9,9 @@ use borough_wire::codec::CodecId;
 
 use super::rig::{Node, e, shard_of, uid};
 use super::thing::{STARTED, Word, system, things};
+use crate::sharding::host::floor::CROWDED;
 use crate::sharding::host::packet::{Packet, Spares};
-use crate::sharding::host::{Came, Surroundings};
+use crate::sharding::host::{Came, Depth, Surroundings};
 
 fn came<'a>(id: &'a str, ask: Option<(u64, Option<u32>)>, body: &'a [u8]) -> Came<'a> {
     let shard = shard_of(&id.into_entity_id().unwrap());
@@ -90,6 +91,35 @@ async fn a_message_that_cannot_be_read_or_is_asked_in_vain_harms_no_other_of_its
     inlet.take(came("a", Some((9, None)), &noted(3)));
     poll_fn(|cx| inlet.poll_flush(cx)).await;
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED, 1, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_is_warned_once_of_a_crowded_entity_and_told_when_that_has_room() {
+    let system = system();
+    let node = Node::running(&system, things());
+    let carrier = node.around.carrier(uid(2)).unwrap();
+    let mut body = Vec::new();
+    within(&carrier, || CodecId::Postcard.encode(&Word::Note(7), &mut body)).unwrap();
+    let shard = came("a", None, b"").shard;
+    let mut inlet = node.lane(shard).inlet(carrier.clone());
+    let id = "a".into_entity_id().unwrap();
+    node.tell("a", Word::Work(1000, 0)).await;
+    for _ in 0..CROWDED {
+        assert!(!inlet.take(came("a", None, &body)));
+        poll_fn(|cx| inlet.poll_flush(cx)).await;
+    }
+    assert_eq!(node.lane(shard).stats(Depth::Entities).await.busiest, [("a".to_owned(), CROWDED)]);
+    assert!(inlet.take(came("a", None, &body)));
+    assert!(!inlet.take(came("a", None, &body)), "it was told");
+    assert!(!inlet.take(came("i", None, &body)), "of another entity there is nothing to tell");
+    assert!(!inlet.enlist(shard, &id), "there is no room");
+    poll_fn(|cx| inlet.poll_flush(cx)).await;
+    assert_eq!(*node.around.admitted.lock().unwrap(), []);
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap().len(), CROWDED + 4);
+    let told = node.around.admitted.lock().unwrap().clone();
+    assert_eq!(told, [(carrier.uid(), shard, "a".to_owned(), CROWDED / 4)]);
+    assert!(inlet.enlist(shard, &id));
+    assert!(!inlet.take(came("a", None, &body)));
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ use borough_wire::codec::CodecId;
 use super::super::{
     Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Sight, Surroundings, start,
 };
+use crate::sharding::crowd::Admitted;
 
 pub(super) const SHARDS: u32 = 8;
 
@@ -61,6 +62,8 @@ pub(super) struct Around<M> {
     pub(super) forwarded: Mutex<Vec<(Epoch, Forwarded<M>)>>,
     pub(super) transfers: Mutex<Vec<Sent>>,
     pub(super) refused: AtomicU64,
+    /// Whom was said that an entity has room: the life, its shard, its id, how much.
+    pub(super) admitted: Mutex<Vec<(u64, u32, String, usize)>>,
     pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
     carrier: Arc<dyn Carrier>,
 }
@@ -122,6 +125,11 @@ impl<M: Message> Surroundings<M> for Around<M> {
         resident::discard(message);
     }
 
+    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
+        let told = admitted.warned.iter().map(|way| (way.uid(), shard, id.to_string(), admitted.room));
+        self.admitted.lock().unwrap().extend(told);
+    }
+
     fn ending(&self) -> Box<dyn Send> {
         Box::new(())
     }
@@ -156,6 +164,7 @@ impl<M: Message> Node<M> {
             forwarded: Mutex::default(),
             transfers: Mutex::default(),
             refused: AtomicU64::new(0),
+            admitted: Mutex::default(),
             fence: Mutex::default(),
         });
         let lanes = start(settings, around.clone());

@@ -1,0 +1,200 @@
+//! Entities that have as many messages waiting as they may, and the senders that stand in line for each.
+//!
+//! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not notice. Whoever may go on goes the way that its
+//! messages before went, behind them. What was on its way as the entity became crowded is taken all the same.
+//!
+//! A host has one for its own senders, and knows there which nodes it has warned (host/lane.rs); a sender has one for entities of other nodes, and learns from
+//! their hosts when they are crowded and when they have room ([`abroad`](super::abroad)).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use borough_actor::EntityId;
+use borough_actor::remote::Carrier;
+
+/// So many entities are crowded at a time at the most: of more, senders do not wait.
+const MOST: usize = 65_536;
+
+/// See the module.
+pub(super) struct Crowd<I> {
+    /// How many entities are crowded: nearly always none.
+    count: AtomicUsize,
+    state: Mutex<State<I>>,
+}
+
+struct State<I> {
+    entities: HashMap<(u32, EntityId), Line>,
+    waiting: HashMap<u64, Waits<I>>,
+    next_ticket: u64,
+    closed: bool,
+}
+
+/// Who waits for one entity.
+#[derive(Default)]
+struct Line {
+    tickets: VecDeque<u64>,
+    /// The ways to nodes that were told that it is crowded, and have their own lines.
+    warned: Vec<Arc<dyn Carrier>>,
+}
+
+struct Waits<I> {
+    item: I,
+    waker: Waker,
+    /// Its entity has room.
+    goes_on: bool,
+}
+
+/// What came of an entity's having room.
+pub(crate) struct Admitted {
+    /// Whether it is crowded still.
+    pub(super) is_crowded: bool,
+    /// The ways to nodes that were told that it is crowded, and are to be told that it has room.
+    pub(super) warned: Vec<Arc<dyn Carrier>>,
+    /// For how many messages of each of them.
+    pub(super) room: usize,
+}
+
+impl<I> Default for Crowd<I> {
+    fn default() -> Self {
+        let (entities, waiting) = (HashMap::new(), HashMap::new());
+        let state = Mutex::new(State { entities, waiting, next_ticket: 0, closed: false });
+        Self { count: AtomicUsize::new(0), state }
+    }
+}
+
+impl<I> Crowd<I> {
+    fn lock(&self) -> MutexGuard<'_, State<I>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether any entity is crowded.
+    #[inline]
+    pub(super) fn is_any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether that entity's senders are to wait.
+    #[inline]
+    pub(super) fn is_crowded(&self, shard: u32, id: &EntityId) -> bool {
+        self.is_any() && self.knows(shard, id)
+    }
+
+    #[cold]
+    fn knows(&self, shard: u32, id: &EntityId) -> bool {
+        self.lock().entities.contains_key(&(shard, id.clone()))
+    }
+
+    /// The crowded ones.
+    pub(super) fn all(&self) -> Vec<(u32, EntityId)> {
+        if self.is_any() { self.lock().entities.keys().cloned().collect() } else { Vec::new() }
+    }
+
+    /// That entity has as many as it may.
+    pub(super) fn begin(&self, shard: u32, id: &EntityId) {
+        let mut state = self.lock();
+        if !state.closed && state.entities.len() < MOST {
+            state.entities.entry((shard, id.clone())).or_default();
+        }
+        self.count.store(state.entities.len(), Ordering::Relaxed);
+    }
+
+    /// Whether the node that sends by that way is to be told that the entity is crowded: it was not told since.
+    #[cold]
+    pub(super) fn warn(&self, shard: u32, id: &EntityId, way: &Arc<dyn Carrier>) -> bool {
+        let mut state = self.lock();
+        state.entities.get_mut(&(shard, id.clone())).is_some_and(|line| line.warn(way))
+    }
+
+    /// Somebody stands in line on the node that way leads to. Whether the entity has room; otherwise that node is told once it has.
+    pub(super) fn enlist(&self, shard: u32, id: &EntityId, way: &Arc<dyn Carrier>) -> bool {
+        let mut state = self.lock();
+        let line = state.entities.get_mut(&(shard, id.clone()));
+        line.map(|line| line.warn(way)).is_none()
+    }
+
+    /// It has room again: some of those that wait go on, behind what they sent before, and the others have their share on nodes that were warned.
+    pub(super) fn admit(&self, shard: u32, id: &EntityId, room: usize) -> Admitted {
+        let mut state = self.lock();
+        let State { entities, waiting, .. } = &mut *state;
+        let key = (shard, id.clone());
+        let Some(line) = entities.get_mut(&key) else {
+            return Admitted { is_crowded: false, warned: Vec::new(), room: 0 };
+        };
+        let warned = std::mem::take(&mut line.warned);
+        let share = (room / (warned.len() + 1)).max(1);
+        let here = room.saturating_sub(share.saturating_mul(warned.len())).max(1);
+        let mut wakers = Vec::new();
+        while wakers.len() < here
+            && let Some(ticket) = line.tickets.pop_front()
+        {
+            // Whoever left has no place any more.
+            let Some(waits) = waiting.get_mut(&ticket) else { continue };
+            waits.goes_on = true;
+            wakers.push(waits.waker.clone());
+        }
+        let is_crowded = !line.tickets.is_empty();
+        if !is_crowded {
+            entities.remove(&key);
+            self.count.store(entities.len(), Ordering::Relaxed);
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        Admitted { is_crowded, warned, room: share }
+    }
+
+    /// Stands in line; gives the item back if its entity has room.
+    pub(super) fn join(&self, shard: u32, id: &EntityId, item: I, waker: &Waker) -> Result<u64, I> {
+        if !self.is_any() {
+            return Err(item);
+        }
+        let mut state = self.lock();
+        let ticket = state.next_ticket;
+        let Some(line) = state.entities.get_mut(&(shard, id.clone())) else { return Err(item) };
+        line.tickets.push_back(ticket);
+        state.next_ticket += 1;
+        state.waiting.insert(ticket, Waits { item, waker: waker.clone(), goes_on: false });
+        Ok(ticket)
+    }
+
+    /// Gives the item back once its entity has room, or nobody is let in any more.
+    pub(super) fn poll(&self, ticket: u64, waker: &Waker) -> Poll<Option<I>> {
+        let mut state = self.lock();
+        let is_closed = state.closed;
+        match state.waiting.get_mut(&ticket) {
+            Some(waits) if !is_closed && !waits.goes_on => {
+                waits.waker.clone_from(waker);
+                Poll::Pending
+            }
+            Some(_) | None => Poll::Ready(state.waiting.remove(&ticket).map(|waits| waits.item)),
+        }
+    }
+
+    /// Leaves the line; gives the item.
+    pub(super) fn withdraw(&self, ticket: u64) -> Option<I> {
+        self.lock().waiting.remove(&ticket).map(|waits| waits.item)
+    }
+
+    /// Nobody is let in any more.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.entities.clear();
+        self.count.store(0, Ordering::Relaxed);
+        let wakers: Vec<_> = state.waiting.values().map(|waits| waits.waker.clone()).collect();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Line {
+    /// Whether it is news to the node that way leads to.
+    fn warn(&mut self, way: &Arc<dyn Carrier>) -> bool {
+        let is_news = self.warned.iter().all(|warned| warned.uid() != way.uid());
+        if is_news {
+            self.warned.push(way.clone());
+        }
+        is_news
+    }
+}

@@ -1,0 +1,278 @@
+//! How the desk steers a type: its ways close and open as the table says, and what was held goes first.
+
+use std::any::{Any, type_name};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use borough_actor::remote::{Carrier, Head, Inlet, Message};
+use borough_actor::{EntityId, Unsendable};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::{Epoch, Kind, KindId};
+use borough_protocol::table::Table;
+use borough_protocol::version::Version;
+
+use super::counts::Why;
+use super::error::ShardError;
+use super::hold::{Held, Hold, Next};
+use super::host::{Barrier, Depth, Order, Parcel, Woken};
+use super::inlet::KindInlet;
+use super::kind::{KindCore, weight};
+use super::queries::KindStats;
+use super::routes::{Used, Way};
+use super::shell::{Closing, Opening, Shell};
+use super::view::View;
+use super::wire;
+
+impl<M: Message> KindCore<M> {
+    fn way(&self, opening: &Opening) -> Way<M> {
+        let Opening { shard, to, tag } = *opening;
+        let used = Used::default();
+        let view = self.view.load();
+        if let Some(lane) = self.lane(shard).filter(|_| view.life == Some(to)) {
+            return Way::Here { lane: lane.clone(), tag, used };
+        }
+        let open = |table| self.peers.open(shard, (to, tag), table, self.sharding.hub());
+        match view.table.as_deref().and_then(open) {
+            Some(carrier) => Way::There { carrier, tag, used },
+            // It will be closed again: the table that names it is about to name another.
+            None => Way::Held(self.holds[shard as usize].clone()),
+        }
+    }
+
+    /// Lets go what is held, one after the other; the way is published when nothing is left.
+    async fn release(self: Arc<Self>, shard: u32, way: Way<M>, release: u64) {
+        let hold = &self.holds[shard as usize];
+        while let Some(letter) = self.next_held(hold, shard, &way, release) {
+            if matches!(&way, Way::There { carrier, .. } if carrier.is_lost()) {
+                // Another way will be opened, once the table says that the node is gone.
+                let weight = weight(&letter);
+                hold.put_back(&self.budget, letter, weight);
+                break;
+            }
+            self.send_by(&way, shard, letter).await;
+        }
+        hold.lock().released(release);
+    }
+
+    /// The next message to let go. If there is none the way is published, before anybody can be held again.
+    fn next_held(&self, hold: &Hold<M>, shard: u32, way: &Way<M>, release: u64) -> Option<Held<M>> {
+        match hold.next(release, &self.budget) {
+            Next::Message(letter) => Some(letter),
+            Next::Superseded => None,
+            Next::Empty(mut state) => {
+                self.board.publish([(shard, way.clone())]);
+                state.open();
+                None
+            }
+        }
+    }
+
+    async fn send_by(&self, way: &Way<M>, shard: u32, letter: Held<M>) {
+        let tell = match way {
+            Way::Here { lane, tag, used } => {
+                used.mark();
+                let Held { id, message, ask } = letter;
+                lane.release(Parcel { shard, tag: *tag, id, message }, ask)
+            }
+            Way::There { carrier, tag, used } => {
+                used.mark();
+                self.send_there(carrier, shard, *tag, letter)
+            }
+            Way::Held(_) => return self.refuse(letter.message, Why::Ended),
+        };
+        if let Err(refused) = tell.await {
+            self.refuse(refused.into_message(), Why::Ended);
+        }
+    }
+
+    /// The cluster has agreed on other settings for the type: nothing is taken here.
+    fn compare(&self, agreed: &Kind) {
+        let Some(error) = ShardError::differing(&self.kind, agreed) else { return };
+        let ShardError::Differs { kind, setting, ours: here, theirs: there } = &error else { return };
+        let differs =
+            Unsendable::Differs { kind: kind.clone(), setting, here: here.clone(), there: there.clone() };
+        if self.differs.set(differs).is_ok() {
+            tracing::error!(%error, "messages to its entities are refused here");
+            self.refuse_held();
+        }
+    }
+}
+
+impl<M: Message> Shell for KindCore<M> {
+    fn kind(&self) -> &Arc<Kind> {
+        &self.kind
+    }
+
+    fn hosts(&self) -> bool {
+        self.hosts.load(Ordering::Relaxed)
+    }
+
+    fn stop_hosting(&self) {
+        self.hosts.store(false, Ordering::Relaxed);
+    }
+
+    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>) {
+        self.view.store(View { life: Some(life), id, table: Some(table.clone()) });
+        if let Some(agreed) = id.and_then(|id| table.kind(id)) {
+            self.compare(agreed.kind());
+        }
+        self.peers.follow(id, table, self.sharding.hub());
+    }
+
+    fn look(&self) {
+        for lane in self.lanes() {
+            lane.order(Order::Look(self.view()));
+        }
+    }
+
+    fn take_wanted(&self) -> Vec<u32> {
+        let wants = |hold: &Arc<Hold<M>>| hold.lock().announce();
+        (0..).zip(&self.holds).filter(|(_, hold)| wants(hold)).map(|(number, _)| number).collect()
+    }
+
+    fn close(&self, shards: &[u32]) -> Closing {
+        let routes = self.board.read();
+        // What is held may be on its way to whom it was opened for last.
+        let used = |shard: u32| match &routes[shard as usize] {
+            Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
+            Way::Held(hold) => hold.lock().releasing().cloned(),
+        };
+        let ways = shards.iter().map(|shard| (*shard, used(*shard))).collect();
+        drop(routes);
+        // Closed before it is published: whoever comes by an old snapshot of a hold must not find it open.
+        for shard in shards {
+            self.holds[*shard as usize].lock().close();
+        }
+        let no_way = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
+        let number = self.board.publish(shards.iter().map(no_way));
+        self.disperse(|shard| shards.contains(&shard));
+        Closing { number, ways }
+    }
+
+    fn is_quiet(&self, closing: &Closing) -> bool {
+        let is_releasing = |shard: u32| self.holds[shard as usize].lock().releasing().is_some();
+        !closing.ways.iter().any(|(shard, _)| is_releasing(*shard)) && self.board.is_quiet(closing.number)
+    }
+
+    fn open(&self, openings: &[Opening]) {
+        let mut empty = Vec::new();
+        let mut ways = Vec::new();
+        for opening in openings {
+            let way = self.way(opening);
+            let mut state = self.holds[opening.shard as usize].lock();
+            if matches!(way, Way::Held(_)) {
+                continue;
+            }
+            if state.is_empty() {
+                ways.push((opening.shard, way));
+                empty.push(state);
+                continue;
+            }
+            let (shard, release) = (opening.shard, state.release(way.used()));
+            if let Some(me) = self.me.upgrade() {
+                self.sharding.runtime().spawn(me.release(shard, way, release));
+            }
+        }
+        // All under their locks: nobody can be held by a shard that has a way.
+        self.board.publish(ways);
+        for mut state in empty {
+            state.open();
+        }
+    }
+
+    fn barrier(&self, shard: u32, to: Uid, tag: Epoch, nonce: u64, min_version: Option<Version>) {
+        let view = self.view.load();
+        let Some(origin) = view.life else { return };
+        let barrier = Barrier { shard, tag, origin, nonce, min_version };
+        if to == origin {
+            if let Some(lane) = self.lane(shard).cloned() {
+                self.sharding.runtime().spawn(async move { lane.barrier(barrier).await });
+            }
+        } else if let Some(carrier) = self.carrier_to(to) {
+            let head = Head { target: self.target, ask: None };
+            self.sharding.runtime().spawn(carrier.send(head, wire::put_barrier(&barrier)));
+        }
+    }
+
+    fn order(&self, order: Order) {
+        if let Some(lane) = self.lane(order.shard().unwrap_or(0)) {
+            lane.order(order);
+        }
+    }
+
+    fn shut_holds(&self) {
+        self.budget.shut();
+        // Whoever was about to be held is held by now, or finds it shut.
+        for hold in &self.holds {
+            drop(hold.lock());
+        }
+    }
+
+    fn close_all(&self) -> Closing {
+        let shards: Vec<u32> = (0..self.kind.shards).collect();
+        self.close(&shards)
+    }
+
+    fn is_settled(&self) -> bool {
+        self.budget.held() == 0 && self.forwards.is_empty() && Arc::strong_count(&self.ending) == 1
+    }
+
+    fn reset(&self) {
+        self.close_all();
+        self.view.store(View::default());
+        self.peers.clear(self.sharding.hub());
+        for lane in self.lanes() {
+            lane.order(Order::DropAll);
+        }
+        for hold in &self.holds {
+            hold.lock().forget_wanted();
+        }
+        if self.ended.load(Ordering::Relaxed) {
+            self.refuse_held();
+        }
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.reset();
+        for lane in self.lanes() {
+            lane.end();
+        }
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
+    fn message_type(&self) -> &'static str {
+        type_name::<M>()
+    }
+
+    fn shard_of(&self, id: &EntityId) -> u32 {
+        KindCore::shard_of(self, id)
+    }
+
+    fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>> {
+        self.wake_here(id)
+    }
+
+    fn look_around(&self) {
+        self.ask_for_room();
+    }
+
+    fn held(&self) -> usize {
+        self.budget.held()
+    }
+
+    fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
+        Box::pin(self.take_stats(depth))
+    }
+
+    fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet> {
+        match self.me.upgrade() {
+            Some(me) => Box::new(KindInlet::new(me, carrier)),
+            None => unreachable!("it is called through itself"),
+        }
+    }
+}

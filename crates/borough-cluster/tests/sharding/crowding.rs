@@ -1,0 +1,136 @@
+//! Who tells a slow entity of another node is slowed down, and nobody else is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use borough_cluster::Region;
+use tokio::task::JoinHandle;
+
+use crate::book::{Book, books};
+use crate::rig::{Rig, after, within};
+
+/// More than are ever under way between two nodes.
+const MANY: u64 = 150_000;
+
+/// Occupies the entity for a while, and tells it notes without a pause; how many were accepted so far.
+fn flood(region: &Region<Book>, id: &'static str, seconds: u64) -> (Arc<AtomicU64>, JoinHandle<()>) {
+    let (region, accepted) = (region.clone(), Arc::<AtomicU64>::default());
+    let count = accepted.clone();
+    let task = tokio::spawn(async move {
+        region.tell(id, Book::Slow { sender: 1, number: 1, seconds }).await.unwrap();
+        for number in 2..=MANY {
+            region.tell(id, Book::Note { sender: 1, number }).await.unwrap();
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (accepted, task)
+}
+
+/// How many were accepted, once no more are.
+async fn settled(accepted: &AtomicU64) -> u64 {
+    loop {
+        let before = accepted.load(Ordering::Relaxed);
+        after(Duration::from_secs(3)).await;
+        let now = accepted.load(Ordering::Relaxed);
+        if now == before && now > 0 {
+            return now;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sender_on_another_node_waits_for_a_crowded_entity_and_nothing_is_lost() {
+    let [a, b] = Rig::new(161).cluster(["a:1", "b:1"]).await;
+    let (there, here) = (books(&b).await, a.shard_proxy::<Book>("books").shards(16).start().await.unwrap());
+    let (accepted, flood) = flood(&here, "x", 60);
+    let accepted = within(settled(&accepted)).await;
+    assert!((1024..MANY / 2).contains(&accepted), "{accepted} were taken");
+    let refused = here.try_tell("x", Book::Close).unwrap_err();
+    assert!(refused.is_full(), "{refused}");
+    let withdrawn = here.tell("x", Book::Tear);
+    drop(withdrawn);
+    // Others of the same shard and of others go on.
+    for id in 0..64_u64 {
+        within(here.ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    let stats = there.state().await;
+    assert_eq!(stats.busiest[0].0, "x");
+    within(flood).await.unwrap();
+    let pages = within(here.ask("x", Book::Read)).await.unwrap();
+    assert_eq!((pages.notes[&1], pages.misplaced), ((MANY, MANY), vec![]));
+    assert_eq!((there.state().await.refused, here.state().await.refused), (0, 0));
+    here.try_tell("x", Book::Close).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn senders_of_its_own_node_and_of_others_share_the_room_of_a_crowded_entity() {
+    let [a, b, c] = Rig::new(162).cluster(["a:1", "b:1", "c:1"]).await;
+    let here = books(&b).await;
+    let proxies = [a, c].map(|node| async move {
+        let proxy = node.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+        (node, proxy)
+    });
+    let [(_a, one), (_c, other)] = {
+        let [a, c] = proxies;
+        [a.await, c.await]
+    };
+    within(here.tell("x", Book::Slow { sender: 9, number: 1, seconds: 20 })).await.unwrap();
+    let floods: Vec<_> = (1..)
+        .zip([one, other.clone(), here])
+        .map(|(sender, region)| {
+            tokio::spawn(async move {
+                for number in 1..=MANY / 3 {
+                    region.tell("x", Book::Note { sender, number }).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for flood in floods {
+        within(flood).await.unwrap();
+    }
+    let pages = within(other.ask("x", Book::Read)).await.unwrap();
+    assert_eq!([1, 2, 3].map(|sender| pages.notes[&sender]), [(MANY / 3, MANY / 3); 3]);
+    assert_eq!(pages.misplaced, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_in_line_for_an_entity_that_moves_go_on_by_its_new_way() {
+    let [a, b, c] = Rig::new(163).cluster(["a:1", "b:1", "c:1"]).await;
+    let there = books(&b).await;
+    within(there.ask("x", Book::Life)).await.unwrap();
+    // No host yet, so that it stays where it began.
+    let here = a.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    let (accepted, flood) = flood(&here, "x", 60);
+    within(settled(&accepted)).await;
+    assert!(here.try_tell("x", Book::Close).unwrap_err().is_full());
+    books(&c).await;
+    within(b.leave()).await.unwrap();
+    within(flood).await.unwrap();
+    let pages = within(here.ask("x", Book::Read)).await.unwrap();
+    assert_eq!((pages.notes[&1], pages.misplaced), ((MANY, MANY), vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_in_line_go_on_when_the_host_is_lost() {
+    let rig = &mut Rig::new(164);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let there = books(&b).await;
+    within(there.ask("x", Book::Life)).await.unwrap();
+    let here = a.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    within(here.tell("x", Book::Hang)).await.unwrap();
+    let flood = tokio::spawn(async move {
+        for number in 1..=MANY {
+            // What was under way is lost with the host.
+            let _ = here.tell("x", Book::Note { sender: 1, number }).await;
+        }
+        here.ask("x", Book::Read).await
+    });
+    after(Duration::from_secs(10)).await;
+    assert!(!flood.is_finished(), "it waits");
+    books(&c).await;
+    rig.part("b:1", "a:1");
+    rig.part("b:1", "c:1");
+    let pages = within(flood).await.unwrap().unwrap();
+    assert_eq!((pages.notes[&1].1, pages.misplaced), (MANY, vec![]));
+}
