@@ -3,8 +3,8 @@
 //! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not notice. Whoever may go on goes the way that its
 //! messages before went, behind them. What was on its way as the entity became crowded is taken all the same.
 //!
-//! A host has one for its own senders, and knows there which nodes it has warned (host/lane.rs); a sender has one for entities of other nodes, and learns from
-//! their hosts when they are crowded and when they have room ([`abroad`](super::abroad)).
+//! A type has one on each node. Of entities that live there its lanes say when they are crowded, and which nodes are to be warned; of entities of other nodes
+//! their hosts do ([`abroad`](super::abroad)).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use borough_actor::remote::Carrier;
 const MOST: usize = 65_536;
 
 /// See the module.
-pub(super) struct Crowd<I> {
+pub(crate) struct Crowd<I> {
     /// How many entities are crowded: nearly always none.
     count: AtomicUsize,
     state: Mutex<State<I>>,
@@ -40,6 +40,7 @@ struct Line {
 }
 
 struct Waits<I> {
+    entity: (u32, EntityId),
     item: I,
     waker: Waker,
     /// Its entity has room.
@@ -123,13 +124,12 @@ impl<I> Crowd<I> {
             return Admitted { is_crowded: false, warned: Vec::new(), room: 0 };
         };
         let warned = std::mem::take(&mut line.warned);
-        let share = (room / (warned.len() + 1)).max(1);
-        let here = room.saturating_sub(share.saturating_mul(warned.len())).max(1);
+        let for_each = (room / (warned.len() + 1)).max(1);
+        let here = room.saturating_sub(for_each.saturating_mul(warned.len())).max(1);
         let mut wakers = Vec::new();
         while wakers.len() < here
             && let Some(ticket) = line.tickets.pop_front()
         {
-            // Whoever left has no place any more.
             let Some(waits) = waiting.get_mut(&ticket) else { continue };
             waits.goes_on = true;
             wakers.push(waits.waker.clone());
@@ -141,7 +141,7 @@ impl<I> Crowd<I> {
         }
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
-        Admitted { is_crowded, warned, room: share }
+        Admitted { is_crowded, warned, room: for_each }
     }
 
     /// Stands in line; gives the item back if its entity has room.
@@ -150,11 +150,11 @@ impl<I> Crowd<I> {
             return Err(item);
         }
         let mut state = self.lock();
-        let ticket = state.next_ticket;
-        let Some(line) = state.entities.get_mut(&(shard, id.clone())) else { return Err(item) };
+        let (ticket, entity) = (state.next_ticket, (shard, id.clone()));
+        let Some(line) = state.entities.get_mut(&entity) else { return Err(item) };
         line.tickets.push_back(ticket);
         state.next_ticket += 1;
-        state.waiting.insert(ticket, Waits { item, waker: waker.clone(), goes_on: false });
+        state.waiting.insert(ticket, Waits { entity, item, waker: waker.clone(), goes_on: false });
         Ok(ticket)
     }
 
@@ -173,7 +173,14 @@ impl<I> Crowd<I> {
 
     /// Leaves the line; gives the item.
     pub(super) fn withdraw(&self, ticket: u64) -> Option<I> {
-        self.lock().waiting.remove(&ticket).map(|waits| waits.item)
+        let mut state = self.lock();
+        let Waits { entity, item, .. } = state.waiting.remove(&ticket)?;
+        if let Some(line) = state.entities.get_mut(&entity)
+            && let Ok(place) = line.tickets.binary_search(&ticket)
+        {
+            line.tickets.remove(place);
+        }
+        Some(item)
     }
 
     /// Nobody is let in any more.
@@ -196,5 +203,60 @@ impl Line {
             self.warned.push(way.clone());
         }
         is_news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> EntityId {
+        EntityId::new(text.as_bytes()).unwrap()
+    }
+
+    /// A crowd of one crowded entity, and the tickets of so many that stand in line for it.
+    fn crowd(in_line: u32) -> (Crowd<u32>, Vec<u64>) {
+        let crowd = Crowd::default();
+        crowd.begin(1, &id("a"));
+        let tickets =
+            (0..in_line).map(|item| crowd.join(1, &id("a"), item, Waker::noop()).unwrap()).collect();
+        (crowd, tickets)
+    }
+
+    fn went_on(crowd: &Crowd<u32>, tickets: &[u64]) -> Vec<u32> {
+        let polled = tickets.iter().map(|ticket| crowd.poll(*ticket, Waker::noop()));
+        polled.filter_map(|polled| if let Poll::Ready(item) = polled { item } else { None }).collect()
+    }
+
+    #[test]
+    fn those_in_line_go_on_in_turn_as_far_as_there_is_room() {
+        let (crowd, tickets) = crowd(5);
+        assert!(
+            crowd.is_crowded(1, &id("a")) && !crowd.is_crowded(2, &id("a")) && !crowd.is_crowded(1, &id("b"))
+        );
+        assert!(crowd.admit(1, &id("a"), 2).is_crowded);
+        assert_eq!(went_on(&crowd, &tickets), [0, 1]);
+        assert!(!crowd.admit(1, &id("a"), 3).is_crowded);
+        assert_eq!(went_on(&crowd, &tickets[2..]), [2, 3, 4]);
+        assert!(!crowd.is_any());
+        assert_eq!(crowd.join(1, &id("a"), 9, Waker::noop()), Err(9));
+    }
+
+    #[test]
+    fn whoever_leaves_the_line_leaves_nothing_behind() {
+        let (crowd, tickets) = crowd(1000);
+        let left: Vec<_> = tickets.iter().rev().filter_map(|ticket| crowd.withdraw(*ticket)).collect();
+        assert_eq!(left.len(), 1000);
+        let state = crowd.lock();
+        assert!(state.waiting.is_empty() && state.entities[&(1, id("a"))].tickets.is_empty());
+    }
+
+    #[test]
+    fn a_closed_crowd_lets_everybody_go() {
+        let (crowd, tickets) = crowd(3);
+        crowd.close();
+        assert_eq!(went_on(&crowd, &tickets), [0, 1, 2]);
+        crowd.begin(1, &id("a"));
+        assert!(!crowd.is_any());
     }
 }

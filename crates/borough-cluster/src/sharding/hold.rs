@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::routes::Used;
 
 /// A message that waits for a way.
-pub(super) struct Held<M> {
+pub(crate) struct Held<M> {
     pub(super) id: EntityId,
     pub(super) message: M,
     pub(super) ask: Option<Asked>,

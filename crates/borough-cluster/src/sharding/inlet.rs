@@ -40,7 +40,8 @@ impl<M: Message> KindInlet<M> {
         let taken = match wire::read(plain.body) {
             Some(Came::Message { shard, tag, id, body }) => {
                 let (ask, codec) = (plain.ask, plain.codec);
-                let taken = self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }));
+                let taken =
+                    self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }));
                 if taken == Some(true) {
                     self.warn(shard, id);
                 }

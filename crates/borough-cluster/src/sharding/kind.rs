@@ -34,8 +34,8 @@ pub(super) struct KindCore<M: Message> {
     pub(super) target: u64,
     pub(super) sharding: Arc<Sharding>,
     pub(super) board: Board<M>,
-    /// Entities of other nodes that have as many messages waiting as they may, and who waits for them here.
-    pub(super) abroad: Crowd<Held<M>>,
+    /// Entities that have as many messages waiting as they may, here or on other nodes, and who waits for them here.
+    pub(super) crowd: Arc<Crowd<Held<M>>>,
     pub(super) holds: Box<[Arc<Hold<M>>]>,
     pub(super) budget: Budget,
     /// Set once the lanes are made; none for a proxy.
@@ -72,7 +72,7 @@ impl<M: Message> KindCore<M> {
         Arc::new_cyclic(|me| Self {
             target: wire::target(&kind.name),
             board: Board::new(&holds),
-            abroad: Crowd::default(),
+            crowd: Arc::default(),
             holds,
             budget: Budget::new(hold_limit),
             lanes: OnceLock::new(),
@@ -127,25 +127,25 @@ impl<M: Message> KindCore<M> {
         self.dispatch(Held { id, message, ask }, true)
     }
 
-    /// Sends it; if its entity is on another node and crowded, only once that has room, or at once if it `waits` no more.
+    /// Sends it; if its entity is crowded, only once that has room, unless it `waits` no more.
     #[inline]
     pub(super) fn dispatch(&self, mut letter: Held<M>, waits: bool) -> Tell<M> {
         let shard = self.shard_of(&letter.id);
         loop {
             let routes = self.board.read();
             match &routes[shard as usize] {
+                Way::Here { .. } | Way::There { .. } if waits && self.crowd.is_crowded(shard, &letter.id) => {
+                    match self.stand_in_line(shard, letter) {
+                        Ok(tell) => return tell,
+                        Err(again) => letter = again,
+                    }
+                }
                 Way::Here { lane, tag, used } => {
                     used.mark();
                     let Held { id, message, ask } = letter;
                     return lane.send(Parcel { shard, tag: *tag, id, message }, ask);
                 }
                 Way::There { carrier, .. } if carrier.is_lost() => return self.retry(letter),
-                Way::There { .. } if waits && self.abroad.is_crowded(shard, &letter.id) => {
-                    match self.stand_in_line(shard, letter) {
-                        Ok(tell) => return tell,
-                        Err(again) => letter = again,
-                    }
-                }
                 Way::There { carrier, tag, used } => {
                     used.mark();
                     return self.send_there(carrier, shard, *tag, letter);
@@ -178,13 +178,13 @@ impl<M: Message> KindCore<M> {
         loop {
             let routes = self.board.read();
             match &routes[shard as usize] {
+                Way::Here { .. } | Way::There { .. } if self.crowd.is_crowded(shard, &letter.id) => {
+                    return Err(TryTellError::Full(letter.message));
+                }
                 Way::Here { lane, tag, used } => {
                     used.mark();
                     let Held { id, message, .. } = letter;
                     return lane.try_send(Parcel { shard, tag: *tag, id, message });
-                }
-                Way::There { .. } if self.abroad.is_crowded(shard, &letter.id) => {
-                    return Err(TryTellError::Full(letter.message));
                 }
                 Way::There { carrier, tag, used } => {
                     used.mark();
@@ -203,17 +203,9 @@ impl<M: Message> KindCore<M> {
         }
     }
 
-    /// The way to the node that has that shard, if it is another.
-    pub(super) fn way_there(&self, shard: u32) -> Option<Arc<dyn Carrier>> {
-        match self.board.read().get(shard as usize)? {
-            Way::There { carrier, .. } => Some(carrier.clone()),
-            Way::Here { .. } | Way::Held(_) => None,
-        }
-    }
-
     /// Whether messages for that shard go to that life of a node.
     pub(super) fn leads_to(&self, shard: u32, uid: u64) -> bool {
-        self.way_there(shard).is_some_and(|carrier| carrier.uid() == uid)
+        matches!(self.board.read().get(shard as usize), Some(Way::There { carrier, .. }) if carrier.uid() == uid)
     }
 
     /// The node it would go to is lost, and the table does not say so yet: it waits for that.
@@ -226,7 +218,13 @@ impl<M: Message> KindCore<M> {
     }
 
     #[inline]
-    pub(super) fn send_there(&self, carrier: &Arc<dyn Carrier>, shard: u32, tag: Epoch, letter: Held<M>) -> Tell<M> {
+    pub(super) fn send_there(
+        &self,
+        carrier: &Arc<dyn Carrier>,
+        shard: u32,
+        tag: Epoch,
+        letter: Held<M>,
+    ) -> Tell<M> {
         let mut head = [0; HEAD_MAX];
         let length = wire::message_head(&mut head, shard, tag, &letter.id);
         let Held { id, message, ask } = letter;

@@ -1,9 +1,12 @@
 //! Whether work may run here now: what the control thread knows of the lease, where lanes can see it.
 //!
 //! Promise: it says yes only while a quorum of the voters has renewed the lease, by a clock that counts while the machine sleeps.
+//!
+//! To look at a clock takes as long as a short turn. So lanes do that now and then, and look before each turn at a mark: the control thread, which wakes as the lease
+//! ends, halts them by it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 use borough_protocol::incarnation::Uid;
@@ -17,6 +20,8 @@ pub(crate) struct Lease {
     until: AtomicU64,
     /// Which life of the node it is for.
     life: AtomicU64,
+    /// Set while no turn is to begin, as far as the control thread has seen.
+    halt: Arc<AtomicBool>,
     /// Who waits until work may run again.
     waiting: Mutex<Vec<Waker>>,
 }
@@ -24,7 +29,13 @@ pub(crate) struct Lease {
 impl Lease {
     /// Nothing may run yet.
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, until: AtomicU64::new(0), life: AtomicU64::new(0), waiting: Mutex::default() }
+        let (until, life, halt) = (AtomicU64::new(0), AtomicU64::new(0), Arc::new(AtomicBool::new(true)));
+        Self { clock, until, life, halt, waiting: Mutex::default() }
+    }
+
+    /// The mark that is set while no turn is to begin.
+    pub(crate) fn halt(&self) -> &Arc<AtomicBool> {
+        &self.halt
     }
 
     /// What time it is by the clock that leases go by.
@@ -34,6 +45,7 @@ impl Lease {
 
     /// Nothing may run, and nothing of the life before ever again.
     pub(crate) fn begin(&self, life: Uid) {
+        self.halt.store(true, Ordering::Release);
         self.until.store(0, Ordering::Release);
         self.life.store(life.get(), Ordering::Release);
     }
@@ -41,6 +53,10 @@ impl Lease {
     /// Work of the present life may run until then; not at all, if that is over.
     pub(crate) fn renew(&self, until: Timestamp) {
         let before = self.until.swap(until.as_nanos(), Ordering::AcqRel);
+        let halts = !self.holds();
+        if self.halt.load(Ordering::Relaxed) != halts {
+            self.halt.store(halts, Ordering::Release);
+        }
         if before != until.as_nanos() && self.holds() {
             let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
             for waker in waiting {

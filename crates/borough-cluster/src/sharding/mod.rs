@@ -5,7 +5,7 @@
 //!   KindCore::send                 kind.rs      id -> shard (frozen hash) -> way (routes.rs, a lock-free snapshot)
 //!    |- hosted here    -> Lane::send            host/     the lane's mailbox -> the entity's turn
 //!    |- elsewhere      -> Outgoing::send        one frame in the link to that node ... KindInlet (inlet.rs) -> the lane's mailbox
-//!    |                    and if the entity is crowded there: Line (abroad.rs), until it has room
+//!    |- entity crowded -> Line                  line.rs   until it has room; its host says so (abroad.rs), if it lives elsewhere
 //!    |- no way now     -> Hold::push            hold.rs   bounded; goes first when a way opens
 //! ```
 //! Who owns what is decided by the table; [`desk`] drives the machine that follows it, and publishes ways. Nothing is decided here.
@@ -27,6 +27,7 @@ mod inlet;
 mod kind;
 mod lack;
 mod lease;
+mod line;
 mod maps;
 mod metrics;
 mod node;
@@ -58,7 +59,7 @@ use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Event, Word};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 pub use self::builder::{
     DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder,
@@ -246,12 +247,12 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         let shells = self.shells();
         self.runtime.spawn(async move {
+            let until = Instant::now() + SETTLE_TIME;
             // Lanes answer behind the orders they were given: what is to end has begun to.
             for shell in &shells {
-                shell.stats(Depth::Counts).await;
+                let _ = timeout_at(until, shell.stats(Depth::Counts)).await;
             }
             // What this node accepted and could not send yet goes first; then nothing is accepted any more, so that nothing comes after it.
-            let until = Instant::now() + SETTLE_TIME;
             until_all(&shells, until, |shell| shell.is_settled()).await;
             for shell in &shells {
                 shell.shut_holds();
@@ -259,6 +260,10 @@ impl Sharding {
             until_all(&shells, until, |shell| shell.is_settled()).await;
             let closing: Vec<_> = shells.iter().map(|shell| (shell.clone(), shell.close_all())).collect();
             until_all(&closing, until, |(shell, closing)| shell.is_quiet(closing)).await;
+            // What its own senders gave its lanes just before their shards went is sent on, too.
+            for shell in &shells {
+                let _ = timeout_at(until, shell.flushed()).await;
+            }
             until_all(&shells, until, |shell| shell.is_settled()).await;
             hub.settle().await;
             // Refused only if the node is gone.

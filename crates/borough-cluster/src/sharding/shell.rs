@@ -86,6 +86,9 @@ pub(super) trait Shell: Send + Sync {
     /// What lives here.
     fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
 
+    /// Waits until its lanes have attended to everything that was sent here before.
+    fn flushed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
     /// The way in for what one other node sends.
     fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet>;
 }

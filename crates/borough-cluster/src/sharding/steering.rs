@@ -73,7 +73,7 @@ impl<M: Message> KindCore<M> {
             Way::Here { lane, tag, used } => {
                 used.mark();
                 let Held { id, message, ask } = letter;
-                lane.release(Parcel { shard, tag: *tag, id, message }, ask)
+                lane.send(Parcel { shard, tag: *tag, id, message }, ask)
             }
             Way::There { carrier, tag, used } => {
                 used.mark();
@@ -132,21 +132,21 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn close(&self, shards: &[u32]) -> Closing {
-        let routes = self.board.read();
-        // What is held may be on its way to whom it was opened for last.
-        let used = |shard: u32| match &routes[shard as usize] {
-            Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
-            Way::Held(hold) => hold.lock().releasing().cloned(),
-        };
-        let ways = shards.iter().map(|shard| (*shard, used(*shard))).collect();
-        drop(routes);
         // Closed before it is published: whoever comes by an old snapshot of a hold must not find it open.
-        for shard in shards {
-            self.holds[*shard as usize].lock().close();
-        }
+        let close = |shard: &u32| {
+            let mut state = self.holds[*shard as usize].lock();
+            // Under its lock, as a release publishes the way it went by. What is held may be on its way to whom it was opened for last.
+            let used = match &self.board.read()[*shard as usize] {
+                Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
+                Way::Held(_) => state.releasing().cloned(),
+            };
+            state.close();
+            (*shard, used)
+        };
+        let ways = shards.iter().map(close).collect();
         let no_way = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
         let number = self.board.publish(shards.iter().map(no_way));
-        self.disperse(|shard| shards.contains(&shard));
+        self.disperse(shards);
         Closing { number, ways }
     }
 
@@ -236,6 +236,7 @@ impl<M: Message> Shell for KindCore<M> {
     fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         self.reset();
+        self.crowd.close();
         for lane in self.lanes() {
             lane.end();
         }
@@ -267,6 +268,14 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
         Box::pin(self.take_stats(depth))
+    }
+
+    fn flushed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            for lane in self.lanes() {
+                lane.flushed().await;
+            }
+        })
     }
 
     fn inlet(&self, carrier: Arc<dyn Carrier>) -> Box<dyn Inlet> {

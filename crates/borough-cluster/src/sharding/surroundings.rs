@@ -1,7 +1,7 @@
 //! What the lanes of a type need of the node around them.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 use borough_actor::remote::{Carrier, Head, Message, Outgoing};
@@ -13,9 +13,10 @@ use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::version::Version;
 
 use super::counts::Why;
-use super::crowd::Admitted;
+use super::crowd::{Admitted, Crowd};
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
+use super::hold::Held;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
 use super::kind::KindCore;
 use super::settings::Fenced;
@@ -75,6 +76,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
     #[inline]
     fn may_run(&self) -> bool {
         self.life().is_some_and(|life| self.sharding.lease.may_run(life))
+    }
+
+    fn halt(&self) -> Arc<AtomicBool> {
+        self.sharding.lease.halt().clone()
     }
 
     fn resumed(&self, waker: &Waker) {
@@ -141,6 +146,14 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         }
     }
 
+    fn is_busy(&self, to: Uid) -> bool {
+        self.forwards.is_busy(to.get())
+    }
+
+    fn is_settled(&self) -> bool {
+        self.forwards.is_empty()
+    }
+
     fn carrier(&self, to: Uid) -> Option<Arc<dyn Carrier>> {
         self.carrier_to(to)
     }
@@ -153,6 +166,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         } else {
             resident::discard(message);
         }
+    }
+
+    fn crowd(&self) -> Arc<Crowd<Held<M>>> {
+        self.crowd.clone()
     }
 
     fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {

@@ -1,11 +1,39 @@
 //! Nodes that crash or are cut off: what they had begins anew elsewhere, and nobody lives twice.
 
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use borough_cluster::{Allocation, Node};
+use borough_actor::Fault;
+use borough_cluster::{Allocation, Fence, Fenced, Node};
 
 use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
+
+/// A store that panics the first time it is fenced, and is away the second.
+#[derive(Default)]
+struct Unruly(AtomicU32);
+
+impl Fence for Unruly {
+    fn fence<'a>(&'a self, _: Fenced<'a>) -> Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + 'a>> {
+        let time = self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            assert!(time != 0, "the store's own mistake");
+            if time == 1 { Err(Fault::new("away")) } else { Ok(()) }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_panics_is_fenced_again_and_harms_nobody_else() {
+    let [a] = Rig::new(169).cluster(["a:1"]).await;
+    let books = a.shard("books", |_| Writer::default()).shards(1).migrate_state();
+    let region = books.fence(Unruly::default()).start().await.unwrap();
+    let began = tokio::time::Instant::now();
+    within(region.ask("x", Book::Life).timeout(Duration::from_secs(30))).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(2), "it was tried again twice, after a second each");
+    within(a.leave()).await.unwrap();
+}
 
 #[tokio::test(start_paused = true)]
 async fn what_a_crashed_node_had_answers_again_elsewhere_within_the_time_of_a_fail_over() {

@@ -23,6 +23,8 @@ pub(super) enum Due {
     Fence { shard: u32, epoch: Epoch },
     /// Idle entities are looked for.
     Sweep,
+    /// Orders that were put off are looked at again.
+    Orders,
 }
 
 /// See the module.

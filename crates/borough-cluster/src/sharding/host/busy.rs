@@ -22,6 +22,8 @@ pub(super) struct Busy<A: Actor, T: Turns<A>> {
     pub(super) queue: VecDeque<Waits<A::Msg>>,
     /// Its senders stand in line.
     pub(super) is_crowded: bool,
+    /// It is to end because it was idle, or there are too many.
+    pub(super) leaves: bool,
 }
 
 pub(super) enum Doing<A: Actor, T: Turns<A>> {
@@ -44,6 +46,10 @@ pub(super) enum Waits<M> {
     Adapted(Box<dyn FnOnce() -> M + Send>, Option<AskId>),
     /// The last message before it ends.
     Last(M),
+    /// It came with its shard, and is to be told so.
+    Arrived,
+    /// It is to begin, without a message.
+    Wake,
     Terminated(Terminated),
     /// Timers that came with it are set.
     Timers(Vec<(TimerKey, Duration, M)>),
@@ -55,6 +61,6 @@ pub(super) enum Waits<M> {
 
 impl<A: Actor, T: Turns<A>> Busy<A, T> {
     pub(super) fn new(doing: Doing<A, T>) -> Self {
-        Self { doing, queue: VecDeque::new(), is_crowded: false }
+        Self { doing, queue: VecDeque::new(), is_crowded: false, leaves: false }
     }
 }

@@ -43,9 +43,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             let mut belongings = home.table.take_belongings(slot);
             belongings.restash(stashed);
             home.table.put_belongings(slot, belongings, &mut self.alarms);
-            home.table.slot(slot).body = Body::Lent;
+            home.table.slot(slot).body = Body::Live(actor);
             self.rank(home, slot);
-            self.other(home, slot, Purpose::Begin, |ctx| resident::arrive(actor, ctx));
+            self.enqueue(home, slot, Waits::Arrived);
         }
         if !timers.is_empty() {
             self.enqueue(home, slot, Waits::Timers(timers));
@@ -56,7 +56,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.go_on(home, slot);
     }
 
-    /// A shard is gone from here: `end` sees to what waited. Who stands in line for crowded entities goes on into the mailbox, and is placed from there.
+    /// A shard is gone from here: `end` sees to what waited. Who stands in line for crowded entities goes on, by the way there is then.
     pub(super) fn let_go(
         &mut self,
         mut home: Home<A, T>,
@@ -74,10 +74,13 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             let id = mem::take(&mut place.id);
             let (actor, queue) = match mem::replace(&mut place.body, Body::Vacant) {
                 Body::Live(actor) => (Some(actor), VecDeque::new()),
-                Body::Busy(busy) => match busy.doing {
-                    Doing::Idle(actor) => (Some(actor), busy.queue),
-                    _ => (None, busy.queue),
-                },
+                Body::Busy(busy) => {
+                    self.stays(busy.leaves);
+                    match busy.doing {
+                        Doing::Idle(actor) => (Some(actor), busy.queue),
+                        _ => (None, busy.queue),
+                    }
+                }
                 Body::Vacant | Body::Lent => (None, VecDeque::new()),
             };
             if let Some(actor) = actor {
@@ -104,13 +107,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     /// Starts an entity without a message, unless it lives.
     pub(super) fn wake(&mut self, home: &mut Home<A, T>, id: EntityId) {
         let slot = self.slot_of(home, self.hash(&id), id);
-        let place = home.table.slot(slot);
-        if matches!(place.body, Body::Vacant) {
-            place.body = Body::Lent;
-            self.begin(home, slot);
-            if matches!(home.table.peek(slot).body, Body::Busy(_)) {
-                self.go_on(home, slot);
-            }
+        if matches!(home.table.peek(slot).body, Body::Vacant) {
+            self.enqueue(home, slot, Waits::Wake);
+            self.go_on(home, slot);
         }
     }
 
@@ -129,10 +128,17 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             let hash = self.hash(&home.table.peek(slot).id);
             resident::forget_awaiting(&self.system, resident::actor_id(hash));
             let ending = (self.around.ending(), farewell.clone());
-            let most = self.settings.handoff_timeout;
+            let (most, around) = (self.settings.handoff_timeout, self.around.clone());
             drop(tokio::spawn(async move {
+                let end = std::future::poll_fn(|cx| {
+                    if around.may_run() {
+                        return future.poll(cx);
+                    }
+                    around.resumed(cx.waker());
+                    Poll::Pending
+                });
                 // One that takes longer is ended.
-                let _ = tokio::time::timeout(most, std::future::poll_fn(|cx| future.poll(cx))).await;
+                let _ = tokio::time::timeout(most, end).await;
                 drop(ending);
             }));
         }

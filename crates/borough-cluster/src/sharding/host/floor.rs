@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -21,12 +22,6 @@ use super::table::{Body, Table};
 use super::turns::{Call, Pending, Place, Purpose, Turning, Turns, poll_place};
 use super::waking::Waking;
 
-/// How many messages wait for one entity before its senders stand in line, and when they are let in again.
-pub(super) const CROWDED: usize = 1024;
-const ROOMY: usize = CROWDED / 2;
-/// Senders on other nodes learn of it later, and what they have sent by then is taken all the same: so many wait for one entity at the most, and what comes
-/// beyond is refused. More than a node can have under way.
-const OVERFULL: usize = CROWDED * 64;
 /// How many things one entity does, and for how long, before others have a turn and the lease is looked at.
 const AT_A_TIME: usize = 64;
 const TIME: Duration = Duration::from_millis(1);
@@ -62,6 +57,10 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) waking: Vec<Waking>,
     /// What time it is by the clock of asks, while that was read just now.
     pub(super) clock: Option<AskClock>,
+    /// Set while no turn is to begin.
+    pub(super) halt: Arc<AtomicBool>,
+    /// How many entities are ending because they were idle, or there were too many.
+    pub(super) leaving: usize,
     turns: T,
     /// What the next turn is lent, if the last one did not keep it.
     ctx: Option<Box<Context<A>>>,
@@ -122,6 +121,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             handled: 0,
             waking: Vec::new(),
             clock: None,
+            halt: around.halt(),
+            leaving: 0,
             turns,
             ctx: None,
             message_place: None,
@@ -164,6 +165,9 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if let Some(ranks) = &mut self.ranks {
             ranks.used(home.number, slot);
         }
+        if self.is_halted() {
+            return self.put_off(home, slot, Waits::Message(message, ask));
+        }
         match mem::replace(&mut place.body, Body::Lent) {
             Body::Live(actor) => self.handle(home, slot, actor, message, ask),
             Body::Vacant => {
@@ -184,24 +188,6 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         if matches!(home.table.peek(slot).body, Body::Busy(_)) {
             self.go_on(home, slot);
-        }
-    }
-
-    /// Has something wait for the entity in that slot, behind all that does.
-    pub(super) fn enqueue(&mut self, home: &mut Home<A, T>, slot: u32, waits: Waits<A::Msg>) {
-        let (number, crowd) = (home.number, &self.shared.crowd);
-        let place = home.table.slot(slot);
-        let busy = busy(&mut place.body);
-        if busy.queue.len() >= OVERFULL
-            && let Waits::Message(message, ask) = waits
-        {
-            let id = place.id.clone();
-            return self.around.refuse(&id, message, ask);
-        }
-        busy.queue.push_back(waits);
-        if busy.queue.len() >= CROWDED && !busy.is_crowded {
-            busy.is_crowded = true;
-            crowd.begin(number, &place.id);
         }
     }
 
@@ -422,7 +408,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             if !self.step(home, slot) {
                 return;
             }
-            if done % LOOK_EVERY == 0 && began.get_or_insert_with(Instant::now).elapsed() > TIME {
+            let began = began.get_or_insert_with(Instant::now);
+            if done % LOOK_EVERY == 0 && began.elapsed() > TIME {
                 break;
             }
         }
@@ -442,14 +429,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if !busy.queue.is_empty() && !may_begin {
             return false;
         }
+        if !busy.queue.is_empty() && self.halt.load(Ordering::Relaxed) {
+            self.again.push((home.number, slot));
+            return false;
+        }
         let Some(next) = busy.queue.pop_front() else {
-            match mem::replace(&mut place.body, Body::Lent) {
-                Body::Busy(busy) => match busy.doing {
-                    Doing::Idle(actor) => place.body = Body::Live(actor),
-                    _ => self.vacate(home, slot),
-                },
-                other => place.body = other,
-            }
+            self.calm(home, slot);
             return false;
         };
         match mem::replace(&mut busy.doing, Doing::Lent) {
@@ -468,6 +453,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
                 Ok(message) => self.handle(home, slot, actor, message, ask),
                 Err(fault) => self.failed(home, slot, Some(actor), fault, false),
             },
+            Waits::Arrived => self.other(home, slot, Purpose::Begin, |ctx| resident::arrive(actor, ctx)),
+            Waits::Wake => put_back(home, slot, actor),
             Waits::Terminated(who) => {
                 self.other(home, slot, Purpose::Handle, |ctx| resident::terminated(actor, ctx, who));
             }
@@ -489,8 +476,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     fn next_life(&mut self, home: &mut Home<A, T>, slot: u32, next: Waits<A::Msg>) {
         let busy = busy(&mut home.table.slot(slot).body);
         match next {
-            Waits::Message(..) => {
-                busy.queue.push_front(next);
+            Waits::Message(..) | Waits::Wake => {
+                let leaves = mem::take(&mut busy.leaves);
+                if matches!(next, Waits::Message(..)) {
+                    busy.queue.push_front(next);
+                }
+                self.stays(leaves);
                 self.begin(home, slot);
             }
             // What was for the former life alone.
@@ -498,24 +489,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             | Waits::Adapted(..)
             | Waits::Terminated(_)
             | Waits::Timers(_)
+            | Waits::Arrived
             | Waits::Fault(_)
             | Waits::End(_) => {
                 busy.doing = Doing::Ended;
             }
         }
-    }
-
-    /// Lets in those that stand in line for a crowded entity.
-    fn let_in(&mut self, home: &mut Home<A, T>, slot: u32) {
-        let place = home.table.slot(slot);
-        let Body::Busy(busy) = &mut place.body else { return };
-        if !busy.is_crowded || busy.queue.len() > ROOMY {
-            return;
-        }
-        let room = CROWDED - busy.queue.len();
-        let admitted = self.shared.crowd.admit(home.number, &place.id, room);
-        busy.is_crowded = admitted.is_crowded;
-        self.around.admit(home.number, &place.id, &admitted);
     }
 }
 

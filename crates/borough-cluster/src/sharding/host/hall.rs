@@ -10,7 +10,6 @@ use std::time::Duration;
 use borough_actor::Actor;
 use borough_actor::remote::Message;
 use borough_actor::resident::{self, Batch, Taken};
-use borough_protocol::sharding::region::Dropped;
 use tokio::time::Instant;
 
 use super::alarms::Due;
@@ -51,8 +50,8 @@ pub(super) struct Hall<A: Actor, T: Turns<A>> {
     /// Side by side, with their homes in them: what a message needs of its shard is then found without a detour.
     pub(super) shards: Box<[Option<Shard<A, T>>]>,
     /// How many lanes the type has: each has one shard in so many.
-    lanes: u32,
-    shared: Arc<Shared<A::Msg>>,
+    pub(super) lanes: u32,
+    pub(super) shared: Arc<Shared<A::Msg>>,
     batch: Batch<Item<A::Msg>>,
     /// The rest of a packet that was begun with.
     pub(super) packet: Option<Packet>,
@@ -64,6 +63,8 @@ pub(super) struct Hall<A: Actor, T: Turns<A>> {
     long_turns: u64,
     /// How many chunks there were.
     chunks: usize,
+    /// Orders that wait until the way to another node is free.
+    pub(super) put_off: Vec<Order>,
 }
 
 /// Where a message goes.
@@ -96,6 +97,7 @@ where
             sweep,
             long_turns: 0,
             chunks: 0,
+            put_off: Vec::new(),
         };
         hall.floor.ranks = hall.sweep.ranks(&hall.floor.settings, in_lane, lanes);
         hall.set_sweep();
@@ -171,7 +173,7 @@ where
     }
 
     /// The shard of that number; made, if nothing is known of it yet.
-    fn shard<'a>(
+    pub(super) fn shard<'a>(
         shards: &'a mut [Option<Shard<A, T>>],
         lanes: u32,
         floor: &Floor<A, T>,
@@ -181,70 +183,7 @@ where
         Some(place.get_or_insert_with(|| Shard::new(number, floor)))
     }
 
-    fn do_orders(&mut self) {
-        if !self.shared.has_orders() {
-            return;
-        }
-        let orders = std::mem::take(&mut *self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner));
-        for order in orders {
-            self.do_order(order);
-        }
-        self.tidy();
-    }
-
-    /// Ends the life that is over, with all that was ordered in it, and says what lives here.
-    fn do_urgent_orders(&mut self) {
-        let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let last_end = orders.iter().rposition(|order| matches!(order, Order::DropAll));
-        let over: Vec<Order> = orders.drain(..last_end.map_or(0, |last| last + 1)).collect();
-        let (questions, others) =
-            orders.drain(..).partition::<Vec<_>, _>(|order| matches!(order, Order::Stats(..)));
-        *orders = others;
-        drop(orders);
-        if !over.is_empty() {
-            self.each(Shard::end_life);
-            self.tidy();
-        }
-        let over = over.into_iter().filter(|order| matches!(order, Order::Stats(..)));
-        for question in over.chain(questions) {
-            self.do_order(question);
-        }
-    }
-
-    fn do_order(&mut self, order: Order) {
-        match order {
-            Order::Look(sight) => {
-                self.floor.sight = sight;
-                self.each(Shard::look);
-            }
-            Order::DropAll => self.each(Shard::end_life),
-            // Whoever asked may be gone.
-            Order::Stats(depth, say) => drop(say.send(self.stats(depth))),
-            order => {
-                let Some(number) = order.shard() else { return };
-                let Some(shard) = Self::shard(&mut self.shards, self.lanes, &self.floor, number) else {
-                    return;
-                };
-                let floor = &mut self.floor;
-                match order {
-                    Order::Start { epoch, .. } => shard.start(floor, epoch),
-                    Order::Freeze { epoch, to, next, .. } => shard.freeze(floor, epoch, to, next),
-                    Order::Transfer { epoch, to, next, .. } => shard.transfer(floor, epoch, to, next),
-                    Order::Resume { epoch, .. } => shard.resume(floor, epoch),
-                    Order::Run { epoch, .. } => shard.run(floor, epoch),
-                    Order::Discard { epoch, .. } => shard.discard(floor, epoch),
-                    Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
-                    Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
-                    Order::Forget { epoch, .. } => shard.stance.forget(epoch),
-                    Order::Wake { id, say, .. } => shard.wake(floor, id, say),
-                    Order::Look(_) | Order::DropAll | Order::Stats(..) => {}
-                }
-                shard.look_again(floor);
-            }
-        }
-    }
-
-    fn each(&mut self, act: impl Fn(&mut Shard<A, T>, &mut Floor<A, T>)) {
+    pub(super) fn each(&mut self, act: impl Fn(&mut Shard<A, T>, &mut Floor<A, T>)) {
         for shard in self.shards.iter_mut().flatten() {
             act(shard, &mut self.floor);
         }
@@ -327,6 +266,10 @@ where
             let number = match due {
                 Due::Sweep => {
                     self.sweep_idle();
+                    continue;
+                }
+                Due::Orders => {
+                    self.do_put_off();
                     continue;
                 }
                 Due::Timer { shard, .. }
@@ -492,16 +435,18 @@ where
                     shard.take_part(&mut self.floor, part);
                 }
             }
+            // Whoever asked may be gone.
+            Rare::Flush(say) => drop(say.send(())),
         }
     }
 
     /// Gives slots up that became vacant, and makes room if there are too many entities.
-    fn tidy(&mut self) {
+    pub(super) fn tidy(&mut self) {
         if !self.floor.waking.is_empty() {
             self.look_at_waking();
         }
         self.give_up_vacated();
-        if self.sweep.is_over(self.floor.population) {
+        if self.sweep.is_over(self.floor.staying()) {
             self.make_room();
             self.give_up_vacated();
         }
@@ -517,7 +462,7 @@ where
         }
     }
 
-    fn stats(&self, depth: Depth) -> LaneStats {
+    pub(super) fn stats(&self, depth: Depth) -> LaneStats {
         let mut stats = LaneStats {
             handled: self.floor.handled,
             long_turns: self.long_turns,
@@ -546,13 +491,13 @@ where
 
     /// The lane ends: nothing enters any more, what waits is refused.
     fn close(&mut self) {
-        self.shared.crowd.close();
         self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let waiting = self.shared.mailbox.close();
         let in_hand = std::mem::take(&mut self.batch);
         if let Some(mut packet) = self.packet.take() {
             while packet.next(refuse).is_some() {}
         }
+        self.put_off.clear();
         for item in in_hand.into_iter().chain(waiting) {
             match item {
                 Item::Message(Stowed { id, message, ask, .. }) => self.floor.around.refuse(&id, message, ask),
@@ -564,13 +509,5 @@ where
             }
         }
         self.each(Shard::end_life);
-    }
-}
-
-/// Whether entities are told that they end.
-fn is_gentle(why: Dropped) -> bool {
-    match why {
-        Dropped::NoOtherHost | Dropped::TooLate | Dropped::Closing => true,
-        Dropped::NotAdmitted | Dropped::BeganAnew | Dropped::Overtaken => false,
     }
 }

@@ -18,6 +18,7 @@ use super::order::{Depth, LaneStats, Order};
 use super::packet::Spares;
 use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
 use crate::sharding::crowd::Crowd;
+use crate::sharding::hold::Held;
 
 /// How many messages wait in a lane's mailbox; few, so that they stay in cache.
 const CAPACITY: NonZeroU32 = NonZeroU32::new(2048).unwrap();
@@ -38,8 +39,8 @@ pub(super) struct Shared<M> {
     pub(super) orders: Mutex<Vec<Order>>,
     /// The calls that rang.
     pub(super) ready: Mutex<Vec<u64>>,
-    /// Entities that have as many messages waiting as they may.
-    pub(super) crowd: Crowd<Item<M>>,
+    /// Entities of the type that have as many messages waiting as they may, and who waits for them.
+    pub(super) crowd: Arc<Crowd<Held<M>>>,
     /// Buffers for what comes from other nodes.
     pub(super) spares: Arc<Spares>,
 }
@@ -70,51 +71,32 @@ impl<M> Shared<M> {
         self.mailbox.interrupt(bit);
     }
 
-    pub(super) fn new() -> Self {
+    pub(super) fn new(crowd: Arc<Crowd<Held<M>>>) -> Self {
         let mailbox = Mailbox::new(CAPACITY, WhenFull::Wait);
         Self {
             mailbox,
             signals: AtomicU8::new(0),
             orders: Mutex::default(),
             ready: Mutex::default(),
-            crowd: Crowd::default(),
+            crowd,
             spares: Arc::default(),
         }
     }
 }
 
 impl<M: Message> Lane<M> {
-    /// Sends a message to an entity; stands in line if there is no room in the lane, or the entity has as many waiting as it may.
+    /// Sends a message to an entity; stands in line if there is no room in the lane. How many its entity has waiting is seen to before.
     #[inline]
     pub(crate) fn send(&self, parcel: Parcel<M>, ask: Option<Asked>) -> Tell<M> {
         let stowed = Stowed::new(parcel, ask.map(|ask| ask.id));
-        if self.0.crowd.is_crowded(stowed.shard, &stowed.id) {
-            return self.stand_in_line(stowed);
-        }
         match self.0.mailbox.push(Item::Message(stowed)) {
             Ok(()) => Tell::accepted(),
             Err(refusal) => self.not_at_once(refusal),
         }
     }
 
-    /// Sends a message that waited for a way; stands in line if there is no room in the lane. How many its entity has waiting does not matter: others
-    /// wait behind it, whose entities have room.
-    pub(crate) fn release(&self, parcel: Parcel<M>, ask: Option<Asked>) -> Tell<M> {
-        match self.0.mailbox.push(Item::Message(Stowed::new(parcel, ask.map(|ask| ask.id)))) {
-            Ok(()) => Tell::accepted(),
-            Err(Refusal::Closed(item)) => match give_back(item) {
-                Some(message) => Tell::refused(TellError::Stopped(message)),
-                None => Tell::accepted(),
-            },
-            Err(refusal) => self.wait(item_of(refusal), false),
-        }
-    }
-
     /// Sends a message if there is room.
     pub(crate) fn try_send(&self, parcel: Parcel<M>) -> Result<(), TryTellError<M>> {
-        if self.0.crowd.is_crowded(parcel.shard, &parcel.id) {
-            return Err(TryTellError::Full(parcel.message));
-        }
         match self.0.mailbox.push(Item::Message(Stowed::new(parcel, None))) {
             Ok(()) => Ok(()),
             Err(Refusal::Closed(item)) => Err(give_back(item).map_or_else(lost, TryTellError::Stopped)),
@@ -138,8 +120,20 @@ impl<M: Message> Lane<M> {
 
     /// Puts a barrier in line, behind everything sent before.
     pub(crate) async fn barrier(&self, barrier: Barrier) {
-        let item = Item::Rare(Box::new(Rare::Barrier(barrier)));
-        let line = Line { lane: self.0.clone(), place: Place::Outside(Some(item)), in_crowds: false };
+        self.put(Rare::Barrier(barrier)).await;
+    }
+
+    /// Waits until everything that was sent before was attended to, or the lane is gone.
+    pub(crate) async fn flushed(&self) {
+        let (say, said) = oneshot::channel();
+        self.put(Rare::Flush(say)).await;
+        // Dropped unsaid if the lane is gone.
+        let _ = said.await;
+    }
+
+    async fn put(&self, rare: Rare) {
+        let item = Item::Rare(Box::new(rare));
+        let line = Line { lane: self.0.clone(), place: Place::Outside(Some(item)) };
         // Refused only if the lane is gone, and then nobody waits for it.
         let _ = line.await;
     }
@@ -163,18 +157,13 @@ impl<M: Message> Lane<M> {
                 Some(message) => Tell::refused(TellError::Stopped(message)),
                 None => Tell::accepted(),
             },
-            refusal => self.wait(item_of(refusal), true),
+            refusal => self.wait(item_of(refusal)),
         }
     }
 
-    #[cold]
-    fn stand_in_line(&self, stowed: Stowed<M>) -> Tell<M> {
-        self.wait(Item::Message(stowed), true)
-    }
-
-    fn wait(&self, item: Item<M>, in_crowds: bool) -> Tell<M> {
+    fn wait(&self, item: Item<M>) -> Tell<M> {
         let place = Place::Outside(Some(item));
-        let mut line = Box::pin(Line { lane: self.0.clone(), place, in_crowds });
+        let mut line = Box::pin(Line { lane: self.0.clone(), place });
         // It has its place from now on, not from when it is first awaited: by then the way may be another.
         match line.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => Tell::waiting(line),
@@ -210,75 +199,44 @@ fn lost<M>() -> TryTellError<M> {
 struct Line<M> {
     lane: Arc<Shared<M>>,
     place: Place<M>,
-    /// Whether it waits too if only its entity has no room.
-    in_crowds: bool,
 }
 
 enum Place<M> {
     /// Not polled yet.
     Outside(Option<Item<M>>),
-    /// Waits until its entity has room.
-    InCrowd(u64),
-    /// Waits until the lane has.
+    /// Waits until the lane has room.
     InLine(Ticket),
     Left,
 }
 
 impl<M> Line<M> {
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Item<M>>> {
-        loop {
-            match &mut self.place {
-                Place::Outside(item) => {
-                    let Some(item) = item.take() else { return Poll::Ready(Ok(())) };
-                    let item = match self.join(item, cx.waker()) {
-                        Ok(ticket) => {
-                            self.place = Place::InCrowd(ticket);
-                            return Poll::Pending;
-                        }
-                        Err(item) => item,
-                    };
-                    match self.lane.mailbox.push_or_wait(item, cx.waker()) {
-                        Ok(Some(ticket)) => {
-                            self.place = Place::InLine(ticket);
-                            return Poll::Pending;
-                        }
-                        Ok(None) => {
-                            self.place = Place::Left;
-                            return Poll::Ready(Ok(()));
-                        }
-                        Err(refusal) => {
-                            self.place = Place::Left;
-                            return Poll::Ready(Err(item_of(refusal)));
-                        }
+        match &mut self.place {
+            Place::Outside(item) => {
+                let Some(item) = item.take() else { return Poll::Ready(Ok(())) };
+                match self.lane.mailbox.push_or_wait(item, cx.waker()) {
+                    Ok(Some(ticket)) => {
+                        self.place = Place::InLine(ticket);
+                        Poll::Pending
                     }
-                }
-                Place::InCrowd(ticket) => {
-                    let Poll::Ready(item) = self.lane.crowd.poll(*ticket, cx.waker()) else {
-                        return Poll::Pending;
-                    };
-                    // Through the mailbox, and not into another crowd: it has waited long enough.
-                    (self.place, self.in_crowds) = (Place::Outside(item), false);
-                }
-                Place::InLine(ticket) => {
-                    let polled = self.lane.mailbox.poll_waiting(*ticket, cx.waker());
-                    if polled.is_ready() {
+                    Ok(None) => {
                         self.place = Place::Left;
+                        Poll::Ready(Ok(()))
                     }
-                    return polled;
+                    Err(refusal) => {
+                        self.place = Place::Left;
+                        Poll::Ready(Err(item_of(refusal)))
+                    }
                 }
-                Place::Left => return Poll::Ready(Ok(())),
             }
-        }
-    }
-
-    /// Stands in line for its entity, if that is crowded.
-    fn join(&self, item: Item<M>, waker: &Waker) -> Result<u64, Item<M>> {
-        match &item {
-            Item::Message(stowed) if self.in_crowds => {
-                let (shard, id) = (stowed.shard, stowed.id.clone());
-                self.lane.crowd.join(shard, &id, item, waker)
+            Place::InLine(ticket) => {
+                let polled = self.lane.mailbox.poll_waiting(*ticket, cx.waker());
+                if polled.is_ready() {
+                    self.place = Place::Left;
+                }
+                polled
             }
-            Item::Message(_) | Item::Rare(_) => Err(item),
+            Place::Left => Poll::Ready(Ok(())),
         }
     }
 
@@ -286,7 +244,6 @@ impl<M> Line<M> {
     fn leave(&mut self) -> Option<Item<M>> {
         match std::mem::replace(&mut self.place, Place::Left) {
             Place::Outside(item) => item,
-            Place::InCrowd(ticket) => self.lane.crowd.withdraw(ticket),
             Place::InLine(ticket) => self.lane.mailbox.withdraw(ticket),
             Place::Left => None,
         }

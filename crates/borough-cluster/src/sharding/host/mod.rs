@@ -20,6 +20,7 @@ mod hall;
 mod index;
 mod inlet;
 mod lane;
+mod obeying;
 mod order;
 mod packet;
 mod parcel;
@@ -32,9 +33,10 @@ mod table;
 mod transfer;
 mod turns;
 mod unpacking;
+mod waiting;
 mod waking;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use borough_actor::Actor;
 use borough_actor::remote::Message;
@@ -70,14 +72,18 @@ where
     let settings = Arc::new(settings);
     (0..lanes)
         .map(|number| {
-            let shared = Arc::new(Shared::new());
+            let shared = Arc::new(Shared::new(surroundings.crowd()));
             let label = format!("/{}#{number}", surroundings.kind());
             match Station::new(&system, &label) {
                 Ok(station) => {
                     let (settings, around) = (settings.clone(), surroundings.clone());
                     let floor = Floor::new(settings, around, shared.clone(), station, turns::turns::<A>());
                     let mut hall = Hall::new(floor, shared.clone(), lanes);
-                    drop(runtime.spawn(std::future::poll_fn(move |cx| hall.poll(cx))));
+                    let end = End(shared.clone());
+                    drop(runtime.spawn(async move {
+                        std::future::poll_fn(|cx| hall.poll(cx)).await;
+                        drop(end);
+                    }));
                 }
                 // The system shuts down: nothing is let in.
                 Err(_) => drop(shared.mailbox.close()),
@@ -85,6 +91,16 @@ where
             Lane(shared)
         })
         .collect()
+}
+
+/// Dropped with the task of a lane, however that ends: whoever sends there learns that nobody takes it.
+struct End<M>(Arc<Shared<M>>);
+
+impl<M> Drop for End<M> {
+    fn drop(&mut self) {
+        drop(self.0.mailbox.close());
+        self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 #[cfg(test)]

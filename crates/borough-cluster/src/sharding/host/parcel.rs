@@ -9,6 +9,7 @@ use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
 use borough_protocol::version::Version;
 use borough_wire::codec::CodecId;
+use tokio::sync::oneshot;
 
 use super::packet::Packet;
 
@@ -87,6 +88,8 @@ pub(super) enum Rare {
     Packet(Packet),
     /// A piece of a shard that moves here.
     Part(Part),
+    /// Somebody waits until all before it was attended to.
+    Flush(oneshot::Sender<()>),
 }
 
 /// A piece of a shard that moves here.
@@ -111,7 +114,7 @@ impl<M> Letter for Item<M> {
             Self::Message(_) => 1,
             Self::Rare(rare) => match &**rare {
                 Rare::Packet(packet) => packet.len().max(1),
-                Rare::Barrier(_) | Rare::Part(_) => 1,
+                Rare::Barrier(_) | Rare::Part(_) | Rare::Flush(_) => 1,
             },
         }
     }

@@ -211,14 +211,18 @@ where
         call.hush();
         let Some(home) = &self.home else { return };
         let epoch = home.epoch;
-        let polled = fencing.as_mut().poll(&mut std::task::Context::from_waker(&call.waker));
-        match polled {
+        let mut cx = std::task::Context::from_waker(&call.waker);
+        // User code.
+        let polled = resident::catch(|| fencing.as_mut().poll(&mut cx));
+        match polled.unwrap_or_else(|fault| std::task::Poll::Ready(Err(fault))) {
             std::task::Poll::Pending => {}
             std::task::Poll::Ready(Ok(())) => {
                 self.forget_fencing(floor);
                 self.run_on(floor);
             }
             std::task::Poll::Ready(Err(fault)) => {
+                // Over: it is not polled again, whoever wakes it.
+                *fencing = Box::pin(std::future::pending());
                 tracing::error!(kind = floor.around.kind(), shard = self.number, %fault, "the store cannot be fenced; tried again");
                 let again = Instant::now() + std::time::Duration::from_secs(1);
                 floor.alarms.set(again, Due::Fence { shard: self.number, epoch });
@@ -389,9 +393,12 @@ where
         if let Some(home) = self.home.take() {
             floor.let_go(home, |_, _, waits| match waits {
                 Waits::Message(..) | Waits::Last(_) | Waits::Timers(_) => travelled(waits),
-                Waits::Adapted(..) | Waits::Terminated(_) | Waits::Fault(_) | Waits::End(_) => {
-                    resident::discard(waits);
-                }
+                Waits::Adapted(..)
+                | Waits::Arrived
+                | Waits::Wake
+                | Waits::Terminated(_)
+                | Waits::Fault(_)
+                | Waits::End(_) => resident::discard(waits),
             });
         }
         self.set_open();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use borough_protocol::version::Version;
 
 use super::order::LaneReport;
 use super::parcel::Barrier;
-use crate::sharding::crowd::Admitted;
+use crate::sharding::crowd::{Admitted, Crowd};
+use crate::sharding::hold::Held;
 
 /// What this node's table says. A lane is given one once all that follows from that table was ordered.
 pub(crate) trait Sight: fmt::Debug + Send + Sync {
@@ -72,6 +74,9 @@ pub(crate) trait Surroundings<M>: House<M> {
     /// Whether turns may run now: the lease.
     fn may_run(&self) -> bool;
 
+    /// Set while no turn is to begin: looked at before each, where to ask whether it may would take too long.
+    fn halt(&self) -> Arc<AtomicBool>;
+
     /// Wakes the task when they may again.
     fn resumed(&self, waker: &Waker);
 
@@ -84,11 +89,20 @@ pub(crate) trait Surroundings<M>: House<M> {
     /// Sends a shard that moves, in order with everything else for that node.
     fn transfer(&self, to: Uid, shard: u32, epoch: Epoch, parts: Vec<Vec<u8>>);
 
+    /// Whether so much is on its way to that node that a shard for it waits.
+    fn is_busy(&self, to: Uid) -> bool;
+
+    /// Whether nothing waits to be sent on, to whomever.
+    fn is_settled(&self) -> bool;
+
     /// The way to that node; `None` if it is no member.
     fn carrier(&self, to: Uid) -> Option<Arc<dyn Carrier>>;
 
     /// Refuses a message that nobody here will handle, so that whoever asked learns it, and counts it.
     fn refuse(&self, id: &EntityId, message: M, ask: Option<AskId>);
+
+    /// Who stands in line for entities of the type.
+    fn crowd(&self) -> Arc<Crowd<Held<M>>>;
 
     /// An entity has room again: nodes that were told that it is crowded learn it.
     fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted);

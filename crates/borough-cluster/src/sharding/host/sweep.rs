@@ -87,7 +87,10 @@ where
                 home.table.owned.get(&slot).is_some_and(|owned| owned.belongings.next_deadline().is_some())
             };
             if matches!(place.body, Body::Live(_)) && place.stamp <= before && !rings() {
-                busy(&mut home.table.slot(slot).body).queue.push_back(Waits::End(StopReason::Passivated));
+                let entity = busy(&mut home.table.slot(slot).body);
+                entity.leaves = true;
+                entity.queue.push_back(Waits::End(StopReason::Passivated));
+                self.floor.leaving += 1;
                 self.floor.go_on(home, slot);
             }
         }
@@ -113,7 +116,7 @@ where
                 }
             }
         }
-        let too_many = self.floor.population.saturating_sub(limit) + limit / SPARE;
+        let too_many = self.floor.staying().saturating_sub(limit) + limit / SPARE;
         if too_many < stamps.len() {
             stamps.select_nth_unstable(too_many);
             stamps.truncate(too_many);
@@ -125,7 +128,7 @@ where
 
     /// There are too many: lets those go that the policy names.
     fn make_room_by_rank(&mut self, limit: usize) {
-        for _ in limit..self.floor.population {
+        for _ in limit..self.floor.staying() {
             let Some((number, slot)) = self.floor.ranks.as_mut().and_then(Ranks::victim) else { return };
             self.let_end(number, slot);
         }
@@ -139,6 +142,8 @@ where
             return;
         }
         let entity = busy(&mut home.table.slot(slot).body);
+        self.floor.leaving += usize::from(!entity.leaves);
+        entity.leaves = true;
         if let Some(stop_with) = &self.floor.settings.stop_with
             && let Ok(message) = borough_actor::resident::catch(|| stop_with())
         {

@@ -134,6 +134,8 @@ impl Writer<'_> {
             Waits::Message(message, ask) => Some((message, *ask)),
             Waits::Last(message) => Some((message, None)),
             Waits::Adapted(..)
+            | Waits::Arrived
+            | Waits::Wake
             | Waits::Terminated(_)
             | Waits::Timers(_)
             | Waits::Fault(_)

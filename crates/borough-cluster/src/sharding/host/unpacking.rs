@@ -80,6 +80,10 @@ where
             && let Some(home) = &mut shard.home
         {
             let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id));
+            if Floor::is_overfull(home, slot) {
+                let id = home.table.peek(slot).id.clone();
+                return self.floor.around.refuse(&id, message, ask);
+            }
             return self.floor.message(home, slot, message, ask);
         }
         self.place(Placed::Message(Stowed::new(Parcel { shard, tag, id, message }, ask)));

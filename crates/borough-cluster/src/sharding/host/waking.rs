@@ -5,7 +5,7 @@ use borough_actor::{Actor, EntityId};
 use borough_protocol::sharding::Epoch;
 use tokio::sync::oneshot;
 
-use super::busy::Doing;
+use super::busy::{Doing, Waits};
 use super::floor::{Floor, Home};
 use super::hall::Hall;
 use super::order::Woken;
@@ -48,6 +48,8 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
                 },
                 Doing::Lent => Stage::Begins,
                 Doing::Rest => Stage::Rests,
+                // Put off until turns may begin.
+                Doing::Ended if matches!(busy.queue.front(), Some(Waits::Wake)) => Stage::Begins,
                 Doing::Ended => Stage::Ends,
             },
         }

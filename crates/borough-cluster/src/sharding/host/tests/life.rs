@@ -1,17 +1,19 @@
 //! The life of an entity in its lane.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use borough_actor::{AskError, DeadLetterReason, Directive, IntoEntityId, StopReason, Supervision};
+use borough_actor::{
+    Actor, AskError, Context, DeadLetterReason, Directive, EntityId, Fault, IntoEntityId, StopReason,
+    Supervision,
+};
 use tokio::time::{advance, timeout};
 
 use super::super::order::Depth;
-use super::rig::{Node, SHARDS, e, eventually, shard_of};
+use super::rig::{Around, Node, SHARDS, e, eventually, shard_of};
 use super::thing::{Counts, ENDS, RESTARTED, STARTED, TERMINATED, WORKED, Word, counted, system, things};
-use crate::sharding::host::floor::CROWDED;
-use crate::sharding::host::{Order, Passivation, Policy};
+use crate::sharding::host::{Order, Passivation, Policy, Settings};
 
 fn ends() -> Vec<(String, StopReason)> {
     ENDS.with_borrow(Clone::clone)
@@ -265,6 +267,82 @@ async fn no_turn_goes_on_once_the_lease_is_over_however_many_are_to() {
     eventually("all have worked", || WORKED.get() == 100).await;
 }
 
+/// Takes a while to end.
+struct Slowly(Arc<AtomicUsize>);
+
+impl Actor for Slowly {
+    type Msg = u64;
+
+    async fn receive(&mut self, _: u64, _: &mut Context<Self>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    async fn stopping(&mut self, _: StopReason, _: &mut Context<Self>) -> Result<(), Fault> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let _ = timeout(Duration::from_millis(10), std::future::pending::<()>()).await;
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_go_than_are_too_many_though_they_take_a_while_to_end() {
+    let system = system();
+    let ended = Arc::<AtomicUsize>::default();
+    let by = ended.clone();
+    let mut settings = Settings::new(Arc::new(move |_: &EntityId| Slowly(by.clone())));
+    settings.max_entities = Some(200);
+    let node = Node::running(&system, settings);
+    for entity in 0..1000_u64 {
+        node.tell(entity, 1).await;
+    }
+    node.attended().await;
+    let (most, gone) = (1000 - 200 + 2 * 200 / 16, ended.load(Ordering::Relaxed));
+    assert!((700..=most).contains(&gone), "{gone} of 1000 went");
+}
+
+/// Ends the lease in its third turn, as the control thread does: by both marks.
+struct Fuse {
+    around: Arc<OnceLock<Arc<Around<u64>>>>,
+    handled: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Actor for Fuse {
+    type Msg = u64;
+
+    async fn receive(&mut self, number: u64, _: &mut Context<Self>) -> Result<(), Fault> {
+        self.handled.lock().unwrap().push(number);
+        if number == 3 {
+            let around = self.around.get().unwrap();
+            around.halt.store(true, Ordering::Release);
+            around.may_run.store(false, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_turn_begins_once_the_lease_is_over_though_its_messages_were_taken_together() {
+    let system = system();
+    let (around, handled) = (Arc::<OnceLock<_>>::default(), Arc::<Mutex<Vec<u64>>>::default());
+    let (of, by) = (around.clone(), handled.clone());
+    let make = move |_: &EntityId| Fuse { around: of.clone(), handled: by.clone() };
+    let node = Node::running(&system, Settings::new(Arc::new(make)));
+    let _ = around.set(node.around.clone());
+    // All of one lane: some of the same entity, some of others.
+    for number in 1..=20 {
+        node.tell(["a", "i", "q"][number as usize % 3], number).await;
+    }
+    eventually("the third turn", || handled.lock().unwrap().len() >= 3).await;
+    let _ = timeout(Duration::from_secs(1), std::future::pending::<()>()).await;
+    assert_eq!(*handled.lock().unwrap(), [1, 2, 3]);
+    node.resume();
+    eventually("all", || handled.lock().unwrap().len() == 20).await;
+    let handled = handled.lock().unwrap();
+    for entity in 0..3 {
+        assert!(handled.iter().filter(|number| **number % 3 == entity).is_sorted(), "{handled:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn timers_that_are_cancelled_or_end_with_their_entity_leave_no_alarm() {
     const HOUR: u64 = 3_600_000;
@@ -351,32 +429,6 @@ async fn orders_are_done_without_a_lease() {
     for lane in &node.lanes {
         assert_eq!(lane.stats(Depth::Entities).await.shards, []);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn senders_to_a_crowded_entity_stand_in_line_and_others_do_not() {
-    let system = system();
-    let node = Node::running(&system, things());
-    node.tell("a", Word::Work(1000, 0)).await;
-    for note in 1..=CROWDED as u64 {
-        node.tell("a", Word::Note(note)).await;
-    }
-    assert_eq!(node.ask("i", Word::Heard).await.unwrap(), [STARTED], "all of it was taken in by now");
-    let mut in_line = node.send("a", 1, Word::Note(u64::MAX));
-    assert!(timeout(Duration::from_millis(10), &mut in_line).await.is_err());
-    assert!(node.lane(1).try_send(parcel(Word::Note(0))).is_err_and(|error| error.is_full()));
-    let withdrawn = node.send("a", 1, Word::Note(5));
-    drop(withdrawn);
-    let busiest = node.lane(1).stats(Depth::Entities).await.busiest;
-    assert_eq!(busiest, [("a".to_owned(), CROWDED)]);
-    in_line.await.unwrap();
-    let expected: Vec<u64> = [STARTED].into_iter().chain(0..=CROWDED as u64).chain([u64::MAX]).collect();
-    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), expected);
-}
-
-fn parcel(message: Word) -> crate::sharding::host::Parcel<Word> {
-    use borough_actor::IntoEntityId;
-    crate::sharding::host::Parcel { shard: 1, tag: e(1), id: "a".into_entity_id().unwrap(), message }
 }
 
 #[tokio::test(start_paused = true)]

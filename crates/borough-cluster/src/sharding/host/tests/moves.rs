@@ -40,6 +40,25 @@ fn two(settings: fn() -> Settings<Thing>) -> (borough_actor::System, Node<Word>,
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_shard_stays_at_work_while_the_way_to_where_it_moves_is_full_of_others() {
+    let (_system, from, _to) = two(migrating);
+    from.around.is_busy.store(true, Ordering::Release);
+    from.attended().await;
+    freeze(&from, 2);
+    assert_eq!(from.ask("a", Word::Heard).await.unwrap(), [STARTED], "it works");
+    let froze = |report: &LaneReport| matches!(report, LaneReport::Froze { .. });
+    assert!(!from.around.reports.lock().unwrap().iter().any(froze));
+    // Called off, and ordered anew.
+    from.order(Order::Resume { shard: SHARD, epoch: e(1) });
+    freeze(&from, 3);
+    assert_eq!(from.ask("a", Word::Life).await.unwrap(), 1);
+    from.around.is_busy.store(false, Ordering::Release);
+    from.reported(LaneReport::Froze { shard: SHARD, epoch: e(3) }).await;
+    let reports = from.around.reports.lock().unwrap();
+    assert!(!reports.contains(&LaneReport::Froze { shard: SHARD, epoch: e(2) }), "{reports:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shard_moves_with_states_stash_timers_and_what_waits() {
     let (_system, from, to) = two(migrating);
     for word in [Word::Note(1), Word::Stash(9), Word::Timer(5000, 5)] {

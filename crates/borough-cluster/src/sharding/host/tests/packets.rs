@@ -9,8 +9,8 @@ use borough_wire::codec::CodecId;
 
 use super::rig::{Node, e, shard_of, uid};
 use super::thing::{STARTED, Word, system, things};
-use crate::sharding::host::floor::CROWDED;
 use crate::sharding::host::packet::{Packet, Spares};
+use crate::sharding::host::waiting::CROWDED;
 use crate::sharding::host::{Came, Depth, Surroundings};
 
 fn came<'a>(id: &'a str, ask: Option<(u64, Option<u32>)>, body: &'a [u8]) -> Came<'a> {
@@ -108,6 +108,7 @@ async fn a_node_is_warned_once_of_a_crowded_entity_and_told_when_that_has_room()
         assert!(!inlet.take(came("a", None, &body)));
         poll_fn(|cx| inlet.poll_flush(cx)).await;
     }
+    node.attended().await;
     assert_eq!(node.lane(shard).stats(Depth::Entities).await.busiest, [("a".to_owned(), CROWDED)]);
     assert!(inlet.take(came("a", None, &body)));
     assert!(!inlet.take(came("a", None, &body)), "it was told");

@@ -23,7 +23,8 @@ use borough_wire::codec::CodecId;
 use super::super::{
     Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Sight, Surroundings, start,
 };
-use crate::sharding::crowd::Admitted;
+use crate::sharding::crowd::{Admitted, Crowd};
+use crate::sharding::hold::Held;
 
 pub(super) const SHARDS: u32 = 8;
 
@@ -55,6 +56,10 @@ pub(super) struct Around<M> {
     me: std::sync::Weak<Self>,
     lanes: OnceLock<Box<[Lane<M>]>>,
     pub(super) may_run: AtomicBool,
+    pub(super) halt: Arc<AtomicBool>,
+    /// The way to other nodes is full of shards that move.
+    pub(super) is_busy: AtomicBool,
+    crowd: Arc<Crowd<Held<M>>>,
     /// After so many more looks the lease is over.
     pub(super) looks: AtomicU64,
     waits: Mutex<Vec<Waker>>,
@@ -125,6 +130,22 @@ impl<M: Message> Surroundings<M> for Around<M> {
         resident::discard(message);
     }
 
+    fn halt(&self) -> Arc<AtomicBool> {
+        self.halt.clone()
+    }
+
+    fn is_busy(&self, _to: Uid) -> bool {
+        self.is_busy.load(Ordering::Acquire)
+    }
+
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    fn crowd(&self) -> Arc<Crowd<Held<M>>> {
+        self.crowd.clone()
+    }
+
     fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
         let told = admitted.warned.iter().map(|way| (way.uid(), shard, id.to_string(), admitted.room));
         self.admitted.lock().unwrap().extend(told);
@@ -158,6 +179,9 @@ impl<M: Message> Node<M> {
             me: me.clone(),
             lanes: OnceLock::new(),
             may_run: AtomicBool::new(true),
+            halt: Arc::default(),
+            is_busy: AtomicBool::new(false),
+            crowd: Arc::default(),
             looks: AtomicU64::new(u64::MAX),
             waits: Mutex::default(),
             reports: Mutex::default(),
@@ -234,11 +258,13 @@ impl<M: Message> Node<M> {
     }
 
     pub(super) fn suspend(&self) {
+        self.around.halt.store(true, Ordering::Release);
         self.around.may_run.store(false, Ordering::Release);
     }
 
     pub(super) fn resume(&self) {
         self.around.may_run.store(true, Ordering::Release);
+        self.around.halt.store(false, Ordering::Release);
         self.around.looks.store(u64::MAX, Ordering::Release);
         self.around.waits.lock().unwrap().drain(..).for_each(Waker::wake);
     }
