@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use self::change::{Admission, Change, Removal};
-pub use self::shards::KindTable;
+pub use self::shards::{KindTable, NoRoom};
 use crate::flaws::Flaws;
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::log::Entry;

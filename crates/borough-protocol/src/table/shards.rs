@@ -34,6 +34,23 @@ pub struct KindTable {
     pub(super) shards: BTreeMap<u32, Entry>,
 }
 
+/// Why a table never declares a type, whoever wants it: types are never forgotten, so what is full stays so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// It has as many types as a table may have.
+    Kinds {
+        /// How many those are.
+        max: usize,
+    },
+    /// Its types and that one would have more shards than a table may have.
+    Shards {
+        /// How many its types have.
+        declared: u64,
+        /// How many they may have.
+        max: u64,
+    },
+}
+
 impl KindTable {
     /// What all agreed upon.
     pub fn kind(&self) -> &Arc<Kind> {
@@ -83,11 +100,19 @@ impl Table {
 
     /// Whether a type may be declared so: it is sound, no other has its name, and there is room for its shards.
     pub fn may_declare(&self, kind: &Kind) -> bool {
-        let all: u64 = self.kinds.iter().map(|kind| u64::from(kind.kind.shards)).sum();
-        kind.is_sound()
-            && self.kinds.len() < KINDS_MAX
-            && all + u64::from(kind.shards) <= SHARDS_MAX
-            && self.kind_named(&kind.name).is_none()
+        kind.is_sound() && self.room_for(kind).is_ok() && self.kind_named(&kind.name).is_none()
+    }
+
+    /// Whether there is room for one more type, of so many shards.
+    pub fn room_for(&self, kind: &Kind) -> Result<(), NoRoom> {
+        let declared: u64 = self.kinds.iter().map(|kind| u64::from(kind.kind.shards)).sum();
+        if self.kinds.len() >= KINDS_MAX {
+            Err(NoRoom::Kinds { max: KINDS_MAX })
+        } else if declared + u64::from(kind.shards) > SHARDS_MAX {
+            Err(NoRoom::Shards { declared, max: SHARDS_MAX })
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn declare(&mut self, kind: &Arc<Kind>) -> bool {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use crate::log::Entry as LogEntry;
 use crate::sharding::{Allocation, Entry, Epoch, Hashing, Kind, KindId, ShardId, Step};
-use crate::table::{Admission, Applied, Change, Cluster, Removal, Table};
+use crate::table::{Admission, Applied, Change, Cluster, NoRoom, Removal, Table};
 use crate::version::{Term, Version};
 
 const KIND: KindId = KindId(0);
@@ -99,6 +99,20 @@ fn a_type_is_declared_once_and_only_if_it_is_sound() {
     let full = after([Change::Declare(kind("b", Kind::SHARDS_MAX))]);
     no_longer_fits(&full, &Change::Declare(kind("c", Kind::SHARDS_MAX)));
     assert_eq!(full.kind_named("b").map(|(id, _)| id), Some(KindId(1)));
+}
+
+#[test]
+fn a_table_that_is_full_of_types_or_shards_says_which_and_how_many() {
+    let full = after([Change::Declare(kind("b", Kind::SHARDS_MAX))]);
+    let declared = u64::from(Kind::SHARDS_MAX) + 8;
+    assert_eq!(full.room_for(&kind("c", Kind::SHARDS_MAX - 8)), Ok(()));
+    let refused = Err(NoRoom::Shards { declared, max: 1 << 17 });
+    assert_eq!(full.room_for(&kind("c", Kind::SHARDS_MAX - 7)), refused);
+    let types = (1..1024).map(|number| Change::Declare(kind(&alloc::format!("t{number}"), 1)));
+    let full = after(types);
+    assert_eq!(full.kinds().len(), 1024);
+    assert_eq!(full.room_for(&kind("one more", 1)), Err(NoRoom::Kinds { max: 1024 }));
+    no_longer_fits(&full, &Change::Declare(kind("one more", 1)));
 }
 
 #[test]
