@@ -70,7 +70,7 @@ impl EntityId {
 
     /// How many bytes it has.
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "it never is")]
+    #[expect(clippy::len_without_is_empty, reason = "only that of nobody is")]
     pub fn len(&self) -> usize {
         (self.words[2] >> 56) as usize
     }
@@ -109,7 +109,7 @@ impl EntityId {
     }
 }
 
-/// The id of nobody, which stands where one was taken out.
+/// The id of nobody, which stands where one was taken out: it is empty, and no message goes to it.
 impl Default for EntityId {
     fn default() -> Self {
         Self { words: [0; 3], long: None }
@@ -267,17 +267,19 @@ impl IntoEntityId for [u8; 16] {
     }
 }
 
+/// All but the [default](EntityId::default), which names nobody.
 impl IntoEntityId for EntityId {
     #[inline]
     fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
-        Ok(self)
+        if self.len() == 0 { Err(EntityIdError::Empty) } else { Ok(self) }
     }
 }
 
+/// All but the [default](EntityId::default), which names nobody.
 impl IntoEntityId for &EntityId {
     #[inline]
     fn into_entity_id(self) -> Result<EntityId, EntityIdError> {
-        Ok(self.clone())
+        self.clone().into_entity_id()
     }
 }
 
@@ -337,6 +339,17 @@ mod tests {
     fn none_and_too_many_bytes_are_refused() {
         assert_eq!(EntityId::new(b""), Err(EntityIdError::Empty));
         assert_eq!(EntityId::new(&[1; 256]), Err(EntityIdError::TooLong { len: 256 }));
+    }
+
+    #[test]
+    fn the_id_of_nobody_is_refused_as_an_empty_one() {
+        assert_eq!(EntityId::default().into_entity_id(), Err(EntityIdError::Empty));
+        assert_eq!(IntoEntityId::into_entity_id(&EntityId::default()), Err(EntityIdError::Empty));
+        for len in [1, 23, 24, 255] {
+            let id = EntityId::new(&vec![0; len]).unwrap();
+            assert_eq!(IntoEntityId::into_entity_id(&id), Ok(id.clone()));
+            assert_eq!(id.clone().into_entity_id(), Ok(id));
+        }
     }
 
     #[test]
