@@ -95,6 +95,16 @@ macro_rules! gives_back {
                 }
             }
 
+            /// The same, of what `map` makes of the message that was not accepted.
+            pub fn map<N>(self, map: impl FnOnce(M) -> N) -> $error<N> {
+                match self {
+                    Self::Stopped(message) => $error::Stopped(map(message)),
+                    Self::Full(message) => $error::Full(map(message)),
+                    Self::NodeLost(message) => $error::NodeLost(map(message)),
+                    Self::Unsendable(message, why) => $error::Unsendable(map(message), why),
+                }
+            }
+
             /// Whether there was no room.
             pub fn is_full(&self) -> bool {
                 matches!(self, Self::Full(_))
@@ -209,45 +219,44 @@ impl<M> Tell<M> {
 
 impl<M: Send + 'static> Tell<M> {
     /// The same, with `map` made of a message that is given back.
-    pub fn map<N: Send + 'static>(self, map: fn(M) -> N) -> Tell<N> {
+    pub fn map<N: Send + 'static>(self, map: impl FnOnce(M) -> N + Send + 'static) -> Tell<N> {
         match self.0 {
             State::Accepted => Tell::accepted(),
             State::Refused(Some(why)) => Tell::refused(why.map(map)),
             State::Refused(None) => Tell(State::Refused(None)),
-            State::Waiting(line) => Tell::waiting(Box::pin(Mapped { line, map })),
+            State::Waiting(line) => Tell::waiting(Box::pin(Mapped { line, map: Some(map) })),
         }
     }
 }
 
-impl<M> TellError<M> {
-    fn map<N>(self, map: fn(M) -> N) -> TellError<N> {
-        match self {
-            Self::Stopped(message) => TellError::Stopped(map(message)),
-            Self::Full(message) => TellError::Full(map(message)),
-            Self::NodeLost(message) => TellError::NodeLost(map(message)),
-            Self::Unsendable(message, why) => TellError::Unsendable(map(message), why),
-        }
-    }
-}
-
-struct Mapped<M, N> {
+struct Mapped<M, F> {
     line: Waiting<M>,
-    map: fn(M) -> N,
+    /// Until it has given its result.
+    map: Option<F>,
 }
 
-impl<M: 'static, N> Queued<N> for Mapped<M, N> {
+impl<M: 'static, N, F: FnOnce(M) -> N + Send> Queued<N> for Mapped<M, F> {
     fn withdraw(self: Pin<Box<Self>>) -> bool {
         Pin::into_inner(self).line.withdraw()
     }
 }
 
-impl<M, N> Future for Mapped<M, N> {
+impl<M, N, F: FnOnce(M) -> N> Future for Mapped<M, F> {
     type Output = Result<(), TellError<N>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        this.line.as_mut().poll(cx).map_err(|error| error.map(this.map))
+        let polled = this.line.as_mut().poll(cx);
+        polled.map_err(|error| error.map(this.map.take().unwrap_or_else(|| polled_again())))
     }
+}
+
+/// What it maps by is never pinned.
+impl<M, F> Unpin for Mapped<M, F> {}
+
+#[cold]
+fn polled_again() -> ! {
+    panic!("a tell was polled after it had given its result")
 }
 
 impl<M> Future for Tell<M> {
@@ -258,8 +267,7 @@ impl<M> Future for Tell<M> {
         match &mut self.get_mut().0 {
             State::Accepted => Poll::Ready(Ok(())),
             State::Refused(why) => {
-                let why =
-                    why.take().unwrap_or_else(|| panic!("a tell was polled after it had given its result"));
+                let why = why.take().unwrap_or_else(|| polled_again());
                 Poll::Ready(Err(*why))
             }
             State::Waiting(line) => line.as_mut().poll(cx),
