@@ -35,10 +35,6 @@ pub const DEFAULT_HOLD_LIMIT: usize = 100_000;
 pub const DEFAULT_HOLD_BYTES: usize = 64 << 20;
 /// How long an entity's turn may last when its shard is to move, unless the type says otherwise.
 pub const DEFAULT_HANDOFF_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most shards a type may have.
-const SHARDS_MAX: u32 = 65_536;
-/// The longest name of a type, in bytes.
-const NAME_MAX: usize = 255;
 /// How long a start waits until the cluster has agreed on a type, if its node is a member.
 const AGREE_WITHIN: Duration = Duration::from_secs(5);
 
@@ -98,11 +94,16 @@ impl Wanted {
         let KindOptions {
             shards, hash: hashing, role, min_regions, allocation, hold_limit, hold_bytes, ..
         } = options;
-        if name.is_empty() || name.len() > NAME_MAX {
-            return Err(ShardError::Name { length: name.len(), max: NAME_MAX });
+        if !(1..=Kind::NAME_MAX).contains(&name.len()) {
+            return Err(ShardError::Name { length: name.len(), max: Kind::NAME_MAX });
         }
-        if shards == 0 || shards > SHARDS_MAX {
-            return Err(ShardError::Shards { kind: name, shards, max: SHARDS_MAX });
+        if !(1..=Kind::SHARDS_MAX).contains(&shards) {
+            return Err(ShardError::Shards { kind: name, shards, max: Kind::SHARDS_MAX });
+        }
+        if let Some(length) = role.as_ref().map(String::len)
+            && !(1..=Kind::NAME_MAX).contains(&length)
+        {
+            return Err(ShardError::Role { kind: name, length, max: Kind::NAME_MAX });
         }
         let (shard_by, hashing) = match function {
             None => (ShardBy::Hash(hashing), hashing),
@@ -201,6 +202,7 @@ pub struct ShardBuilder<A: Actor> {
     fence: Option<Arc<dyn Fence>>,
     eager: Vec<EntityId>,
     keeps_state: bool,
+    hosts: bool,
 }
 
 impl<A: Actor> ShardBuilder<A>
@@ -215,10 +217,18 @@ where
             fence: None,
             eager: Vec::new(),
             keeps_state: false,
+            hosts: true,
         }
     }
 
     wanted!();
+
+    /// This node hosts none of it, and only speaks to the entities: as [`Node::shard_proxy`](crate::Node::shard_proxy), where the same code starts the type on
+    /// all nodes. What is set here of entities is not used. Default: it hosts.
+    pub fn proxy(mut self) -> Self {
+        self.hosts = false;
+        self
+    }
 
     /// Entities move with their state, their stashed messages and their timers when their shard moves: it goes over the wire as serde writes it.
     /// Without it an entity ends at a move, and its next message begins anew at the new place.
@@ -334,10 +344,14 @@ where
     /// Starts the type on this node.
     ///
     /// If the node is a member of a cluster, it is ready once the cluster has agreed and knows that the node hosts the type, after 5 s at most; it fails if
-    /// the cluster has other settings for the type. If the node is no member yet, it is ready at once, messages are held until there is a cluster, and a
-    /// difference is logged and makes messages fail then.
+    /// the cluster has other settings for the type, or no room for one more, or for so many shards. If the node is no member yet, it is ready at once,
+    /// messages are held until there is a cluster, a difference is logged and makes messages fail then, and a type that the cluster does not get to know
+    /// within 5 s is logged with the reason.
     pub async fn start(self) -> Result<Region<A::Msg>, ShardError> {
-        let Self { sharding, wanted, mut host, fence, eager, keeps_state } = self;
+        let Self { sharding, wanted, mut host, fence, eager, keeps_state, hosts } = self;
+        if !hosts {
+            return start_proxy(sharding, wanted).await;
+        }
         host.take(&wanted.options);
         let note = wanted.noting();
         let plan = wanted.plan(true, fence)?;
@@ -376,14 +390,17 @@ impl<M: Message> ProxyBuilder<M> {
 
     /// Starts the way; as [`ShardBuilder::start`].
     pub async fn start(self) -> Result<Region<M>, ShardError> {
-        let Self { sharding, wanted, .. } = self;
-        let note = wanted.noting();
-        let core = KindCore::new(sharding.clone(), wanted.plan(false, None)?);
-        sharding.enter(core.clone())?;
-        begin(&sharding, &core).await?;
-        note(&core.kind);
-        Ok(Region::new(core))
+        start_proxy(self.sharding, self.wanted).await
     }
+}
+
+async fn start_proxy<M: Message>(sharding: Arc<Sharding>, wanted: Wanted) -> Result<Region<M>, ShardError> {
+    let note = wanted.noting();
+    let core = KindCore::new(sharding.clone(), wanted.plan(false, None)?);
+    sharding.enter(core.clone())?;
+    begin(&sharding, &core).await?;
+    note(&core.kind);
+    Ok(Region::new(core))
 }
 
 /// Has the desk begin, and waits until the cluster has agreed, if there is one.

@@ -1,6 +1,7 @@
 //! Why a type of entities was not started or found.
 
 use borough_protocol::sharding::{Hashing, Kind};
+use borough_protocol::table::{NoRoom, Table};
 
 use crate::node::NamedError;
 
@@ -25,6 +26,40 @@ pub enum ShardError {
         shards: u32,
         /// How many it may have.
         max: u32,
+    },
+    /// The role of a type is empty or too long.
+    #[error("the role of {kind} has {length} bytes; it may have 1 to {max}")]
+    Role {
+        /// The type.
+        kind: String,
+        /// How many it has.
+        length: usize,
+        /// How many it may have.
+        max: usize,
+    },
+    /// The cluster has as many types as it may. It forgets none, so this stays so.
+    #[error(
+        "{kind} is one type too many: the cluster has {max}, and forgets none; tell entities apart by their ids"
+    )]
+    TooManyTypes {
+        /// The type.
+        kind: String,
+        /// How many there may be.
+        max: usize,
+    },
+    /// The types of the cluster would have more shards than they may, all together. It forgets no type, so this stays so.
+    #[error(
+        "{kind} is to have {shards} shards, and the other types of the cluster have {declared}; all together may have {max}, and the cluster forgets none"
+    )]
+    TooManyShards {
+        /// The type.
+        kind: String,
+        /// How many it is to have.
+        shards: u32,
+        /// How many the other types have.
+        declared: u64,
+        /// How many all may have.
+        max: u64,
     },
     /// The type is started on this node already.
     #[error("{kind} is started on this node already, with messages of type {takes}; `node.region` finds it")]
@@ -97,6 +132,19 @@ impl ShardError {
             return None;
         };
         Some(Self::Differs { kind: ours.name.to_string(), setting, ours: ours_said, theirs: theirs_said })
+    }
+}
+
+impl ShardError {
+    /// Why the cluster never gets to know a type that it does not know yet; `None` if it may.
+    pub(super) fn undeclarable(kind: &Kind, table: &Table) -> Option<Self> {
+        let name = kind.name.to_string();
+        Some(match table.room_for(kind).err()? {
+            NoRoom::Kinds { max } => Self::TooManyTypes { kind: name, max },
+            NoRoom::Shards { declared, max } => {
+                Self::TooManyShards { kind: name, shards: kind.shards, declared, max }
+            }
+        })
     }
 }
 

@@ -1,13 +1,14 @@
-//! Why shards of a type get no owner, as the table has it: nobody hosts the type, or too few do.
+//! Why shards of a type get no owner, as the table has it: the type is not known, nobody hosts it, or too few do.
 //!
 //! What is logged, what `explain` says and the shard event all come from here, so that they agree.
 
 use std::fmt;
 use std::sync::Arc;
 
-use borough_protocol::sharding::KindId;
+use borough_protocol::sharding::{Kind, KindId};
 use borough_protocol::table::Table;
 
+use super::error::ShardError;
 use super::events::ShardNews;
 
 /// See the module.
@@ -52,6 +53,12 @@ impl Lack {
             }
         }
     }
+}
+
+/// Why the cluster does not know a type that is started here.
+pub(super) fn unknown(kind: &Kind, table: Option<&Table>) -> String {
+    let never = table.and_then(|table| ShardError::undeclarable(kind, table));
+    never.map_or_else(|| "the cluster does not know the type yet".to_owned(), |never| never.to_string())
 }
 
 impl fmt::Display for Lack {

@@ -112,7 +112,7 @@ impl Sharding {
 
 impl Sharding {
     /// Waits until the table knows the type and, if it is hosted here, that it is; at once ready if this node is in no cluster yet, or may not host it.
-    /// Fails if the cluster agreed on something else.
+    /// Fails if the cluster agreed on something else, or never will agree on it.
     pub(super) async fn agreed(&self, kind: Arc<Kind>, hosts: bool) -> Result<(), ShardError> {
         let mut sight = self.sight.subscribe();
         loop {
@@ -131,6 +131,8 @@ impl Sharding {
                 if !hosts || !may_host || agreed.hosts().contains(&life) {
                     return Ok(());
                 }
+            } else if let Some(error) = ShardError::undeclarable(&kind, table) {
+                return Err(error);
             }
             sight.changed().await.map_err(|_| ShardError::Ended)?;
         }

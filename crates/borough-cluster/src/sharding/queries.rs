@@ -17,7 +17,7 @@ use super::desk::Errand;
 use super::error::{ExplainError, MoveError};
 use super::events::{ShardEvent, ShardMoves};
 use super::host::{Depth, Woken};
-use super::lack::Lack;
+use super::lack::{self, Lack};
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
 use crate::node::{Gathered, Node};
@@ -138,7 +138,7 @@ impl Sharding {
         let known =
             sight.table.as_ref().and_then(|table| Some((table, table.kind_named(&shell.kind().name)?.0)));
         let Some((table, kind)) = known else {
-            return unowned(number, "the cluster does not know the type yet");
+            return unowned(number, &lack::unknown(shell.kind(), sight.table.as_deref()));
         };
         let shard = ShardId { kind, number };
         let owned = table.shard(shard).filter(|entry| table.member(entry.owner).is_some());

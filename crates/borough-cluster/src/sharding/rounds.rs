@@ -1,24 +1,25 @@
 //! What a node looks at now and then, apart from the way of every message.
 //!
 //! Promise: who stands in line for an entity of another node asks again every second.
-//! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too. What was
-//! counted is handed to the `metrics` facade, with the feature of that name.
+//! Promise: messages that wait for a type which nobody hosts are reported, once, with what to do; a type that has fewer shards than hosts is, too, and one
+//! that the cluster does not get to know. What was counted is handed to the `metrics` facade, with the feature of that name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_protocol::sharding::KindId;
+use borough_protocol::sharding::{Kind, KindId};
 use borough_protocol::table::Table;
 use tokio::time::Instant;
 
 use super::Sharding;
 use super::events::ShardEvent;
-use super::lack::Lack;
+use super::lack::{self, Lack};
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long messages wait for a type that has no host before that is said: nodes that start together take a while to start their types.
+/// How long messages wait for a type that has no host, or the cluster does not know a type, before that is said: nodes that start together take a while
+/// to start their types.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// See the module.
@@ -26,6 +27,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Rounds {
     /// Types that messages wait for and nobody can take, since when, and whether it was said.
     lacking: BTreeMap<Arc<str>, (Instant, bool)>,
+    /// Types that are started here and not known to the cluster, since when, and whether it was said.
+    unknown: BTreeMap<Arc<str>, (Instant, bool)>,
     /// Types of which it was said that they have few shards.
     few: BTreeSet<Arc<str>>,
 }
@@ -48,14 +51,20 @@ impl Rounds {
     fn go(&mut self, sharding: &Sharding) {
         let sight = sharding.sight();
         let table = sight.table.filter(|table| table.member(sight.life).is_some());
+        // One that could not be started may be started again later.
+        self.unknown.retain(|name, _| table.is_some() && sharding.shell(name).is_some());
         for shell in sharding.shells() {
             shell.look_around();
             let name = &shell.kind().name;
             let known = table.as_deref().and_then(|table| Some((table, table.kind_named(name)?.0)));
             let Some((table, id)) = known else {
                 self.lacking.remove(name);
+                if let Some(table) = &table {
+                    self.look_for_type(table, shell.kind(), shell.held());
+                }
                 continue;
             };
+            self.unknown.remove(name);
             let said = self.look_for_hosts(table, id, name, shell.held());
             sharding.announce(said);
             self.look_at_shards(table, id, name);
@@ -82,6 +91,18 @@ impl Rounds {
         *is_said = true;
         tracing::warn!(kind = &**name, waiting = held, "messages wait: {lack}");
         Some(ShardEvent { kind: name.clone(), shard: 0, what: lack.news(held) })
+    }
+
+    /// The cluster does not know the type; said once it has not for a while.
+    fn look_for_type(&mut self, table: &Table, kind: &Kind, held: usize) {
+        let (since, is_said) =
+            self.unknown.entry(kind.name.clone()).or_insert_with(|| (Instant::now(), false));
+        if *is_said || since.elapsed() < PATIENCE {
+            return;
+        }
+        *is_said = true;
+        let why = lack::unknown(kind, Some(table));
+        tracing::warn!(kind = &*kind.name, waiting = held, "a type is started here and nowhere known: {why}");
     }
 
     fn look_at_shards(&mut self, table: &Table, id: KindId, name: &Arc<str>) {

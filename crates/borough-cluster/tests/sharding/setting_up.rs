@@ -1,9 +1,12 @@
 //! Bad set-ups get words.
 
+use std::time::Duration;
+
 use borough_cluster::ShardError;
 
 use crate::book::{Book, Writer, books};
-use crate::rig::Rig;
+use crate::hearing::Warnings;
+use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
 async fn another_shard_count_hash_role_or_function_is_refused_and_both_are_named() {
@@ -42,6 +45,56 @@ async fn names_and_shard_counts_that_cannot_be_are_refused() {
     for (name, shards) in [("", 1), ("x", 0), ("x", 1_000_000)] {
         let refused = node.shard(name, |_| Writer::default()).shards(shards).start().await;
         assert!(refused.is_err(), "{name} {shards}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn roles_that_cannot_be_are_refused() {
+    let [node] = Rig::new(45).cluster(["a:1"]).await;
+    for role in [String::new(), "r".repeat(256)] {
+        let expected = ShardError::Role { kind: "books".into(), length: role.len(), max: 255 };
+        let refused = node.shard("books", |_| Writer::default()).role(role.clone()).start().await;
+        assert_eq!(refused.unwrap_err(), expected);
+        let refused = node.shard_proxy::<Book>("books").role(role).start().await;
+        assert_eq!(refused.unwrap_err(), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_that_the_cluster_has_no_room_for_is_refused_with_the_numbers() {
+    let [a, b] = Rig::new(46).cluster(["a:1", "b:1"]).await;
+    for name in ["one", "two"] {
+        a.shard_proxy::<Book>(name).shards(65_536).start().await.unwrap();
+    }
+    let refused = within(b.shard_proxy::<Book>("three").shards(1).start()).await.unwrap_err();
+    let (declared, max) = (131_072, 131_072);
+    assert_eq!(refused, ShardError::TooManyShards { kind: "three".into(), shards: 1, declared, max });
+    assert!(b.region::<Book>("three").is_err(), "it was not started");
+    // Those that are known fit, wherever they are started.
+    b.shard_proxy::<Book>("two").shards(65_536).start().await.unwrap();
+}
+
+/// It was started before its node knew of any cluster, so that nobody could be told.
+#[tokio::test(start_paused = true)]
+async fn a_type_that_the_cluster_does_not_get_to_know_is_warned_about_once_with_the_reason() {
+    let (warnings, _guard) = Warnings::listen();
+    let mut rig = Rig::new(47);
+    let [a] = rig.cluster(["a:1"]).await;
+    for name in ["one", "two"] {
+        a.shard_proxy::<Book>(name).shards(65_536).start().await.unwrap();
+    }
+    rig.part("a:1", "b:1");
+    let late = rig.node("b:1", &["a:1"]).start().await.unwrap();
+    let three = late.shard_proxy::<Book>("three").shards(1).start().await.unwrap();
+    within(three.tell("x", Book::Close)).await.unwrap();
+    rig.network.heal_all();
+    within(late.wait_for(2)).await.unwrap();
+    after(Duration::from_secs(20)).await;
+    let said = warnings.with("started here and nowhere known");
+    assert_eq!(said.len(), 1, "{said:?}");
+    let why = late.explain("three", "x").unwrap().why;
+    for word in ["three", "131072", why.as_str()] {
+        assert!(said[0].contains(word), "{word} is not in {}", said[0]);
     }
 }
 
