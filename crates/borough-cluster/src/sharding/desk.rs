@@ -171,12 +171,15 @@ impl Desk {
         }
     }
 
-    /// Nothing that lived here goes on, and nobody has a way.
+    /// Nothing that lived here goes on, and nobody has a way. So what was ending here has ended, and the next life does not host it.
     fn end_life(&mut self) {
         if self.life.take().is_some() {
             for shell in self.shells.values() {
                 shell.reset();
             }
+        }
+        for (name, done) in std::mem::take(&mut self.ending) {
+            self.stop_hosting(&name, done);
         }
     }
 
@@ -232,14 +235,15 @@ impl Desk {
                     self.follow(&table);
                 }
             }
+            // In no cluster nothing of it lives here; once there is one it is not to be hosted either.
+            Errand::End(name, done) if self.life.is_none() => self.stop_hosting(&name, done),
             Errand::End(name, done) => {
                 self.tell(Input::End { kind: name.clone() });
                 self.ending.push((name, done));
                 let table = self.sight.borrow().table.clone();
-                match table {
-                    Some(table) => self.find_ended(&table),
-                    // In no cluster nobody else could host it.
-                    None => self.ending.clear(),
+                // Without one this life is over, and about to be ended here too.
+                if let Some(table) = table {
+                    self.find_ended(&table);
                 }
             }
             Errand::Forget(name) => {
@@ -263,15 +267,20 @@ impl Desk {
             |name: &str| table.kind_named(name).is_none_or(|(_, kind)| !kind.hosts().contains(&uid));
         for (name, done) in std::mem::take(&mut self.ending) {
             if is_over(&name) {
-                if let Some(shell) = self.shells.get(&name) {
-                    shell.stop_hosting();
-                }
-                // Whoever asked for it may be gone.
-                let _ = done.send(());
+                self.stop_hosting(&name, done);
             } else {
                 self.ending.push((name, done));
             }
         }
+    }
+
+    /// Nothing of that type lives here any more: in this life and in the next it is a proxy.
+    fn stop_hosting(&self, name: &str, done: oneshot::Sender<()>) {
+        if let Some(shell) = self.shells.get(name) {
+            shell.stop_hosting();
+        }
+        // Whoever asked for it may be gone.
+        let _ = done.send(());
     }
 
     /// Ways by which nobody sends any more; says whether there were any.

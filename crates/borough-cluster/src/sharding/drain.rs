@@ -13,8 +13,8 @@ impl Node {
     /// Gives away all that lives on this node, and hosts nothing any more; ready once nothing is here.
     ///
     /// It does for each type started here what [`Region::shutdown`](super::Region::shutdown) does for one, as soon as another node hosts the type: until then its
-    /// entities live on here. Shards move in order, with what is queued. The node stays a member and a proxy; a type that is started here later is
-    /// hosted, and so is all that had not moved if the node comes back under a new uid. Cancel safe: once begun it goes on.
+    /// entities live on here. Shards move in order, with what is queued. The node stays a member and a proxy, also if it comes back under a new uid; a type that is
+    /// started here later is hosted. On a node that is in no cluster yet it is ready at once, and holds for when there is one. Cancel safe: once begun it goes on.
     ///
     /// Drain the hosts of a type one after the other: of those that drain at once none takes what another gives away, and what has not moved within a
     /// minute is dropped.

@@ -52,6 +52,21 @@ async fn a_node_that_hosts_nothing_is_drained_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_that_was_drained_before_it_joined_hosts_nothing_then() {
+    let mut rig = Rig::new(145);
+    let late = rig.node("b:1", &["a:1"]).start().await.unwrap();
+    let region = books(&late).await;
+    within(late.drain()).await;
+    let [a] = rig.cluster(["a:1"]).await;
+    books(&a).await;
+    within(late.wait_for(2)).await.unwrap();
+    after(Duration::from_secs(10)).await;
+    assert_eq!(late.shard_maps()[0].hosts.len(), 1);
+    within(region.ask("x", Book::Life)).await.unwrap();
+    assert_eq!(owned(&a, &a), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_drain_without_another_host_waits_for_one_and_the_entities_live_on() {
     let mut rig = Rig::new(143);
     let [a, b] = rig.cluster(["a:1", "b:1"]).await;

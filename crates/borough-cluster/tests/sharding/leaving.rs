@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_cluster::{Address, Node, Region};
+use borough_cluster::{Address, Node, Region, Uid};
 
 use crate::book::{Book, books};
 use crate::rig::{Rig, after, within};
@@ -113,6 +113,58 @@ async fn a_shutdown_waits_for_an_entity_that_takes_45_seconds_to_end_its_turn() 
     assert!(began.elapsed() >= Duration::from_secs(40), "cut short after {:?}", began.elapsed());
     let pages = within(regions[0].ask(id, Book::Read)).await.unwrap();
     assert_eq!(pages.notes.get(&1), Some(&(1, 1)), "what it wrote at the end of its turn moved with it");
+}
+
+/// The members that host the type, by that node's copy of the table.
+fn hosts(node: &Node) -> Vec<Uid> {
+    node.shard_maps()[0].hosts.iter().map(|(_, uid)| *uid).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_that_was_shut_down_before_its_node_joined_is_not_hosted_there() {
+    let mut rig = Rig::new(136);
+    let late = rig.node("b:1", &["a:1"]).start().await.unwrap();
+    let region = books(&late).await;
+    within(region.shutdown()).await;
+    assert!(!region.state().await.hosts);
+    let [a] = rig.cluster(["a:1"]).await;
+    books(&a).await;
+    within(late.wait_for(2)).await.unwrap();
+    after(Duration::from_secs(10)).await;
+    assert_eq!(hosts(&a), [a.uid()]);
+    within(region.ask("x", Book::Life)).await.unwrap();
+    assert_eq!(region.state().await.entities(), 0, "it is a proxy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_holds_although_the_life_of_its_node_ends_meanwhile() {
+    let mut rig = Rig::new(137);
+    let [a, b] = rig.cluster(["a:1", "b:1"]).await;
+    let c = rig.node("c:1", &["a:1"]).start().await.unwrap();
+    for node in [&a, &b, &c] {
+        within(node.wait_for(3)).await.unwrap();
+    }
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    let id = ids_on(&c, &regions[2]).await.pop().unwrap();
+    within(regions[2].tell(id.clone(), Book::Hang)).await.unwrap();
+    after(Duration::from_secs(1)).await;
+    let ending = tokio::spawn({
+        let region = regions[2].clone();
+        async move { region.shutdown().await }
+    });
+    after(Duration::from_secs(5)).await;
+    assert!(!ending.is_finished(), "its turn never ends");
+    let before = c.uid();
+    a.down("c:1").await.unwrap();
+    within(ending).await.unwrap();
+    within(c.topology().wait_until(|topology| topology.incarnation.uid != before)).await.unwrap();
+    within(c.wait_for(3)).await.unwrap();
+    after(Duration::from_secs(10)).await;
+    let mut both = [a.uid(), b.uid()];
+    both.sort_unstable();
+    assert_eq!(hosts(&c), both);
+    assert!(!regions[2].state().await.hosts);
+    within(regions[2].ask(id, Book::Life)).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
