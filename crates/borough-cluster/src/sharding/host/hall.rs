@@ -491,8 +491,9 @@ where
 
     /// The lane ends: nothing enters any more, what waits is refused.
     fn close(&mut self) {
-        self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let waiting = self.shared.mailbox.close();
+        // Only now: whoever gives one from here on finds the lane closed, and drops it.
+        self.shared.drop_orders();
         let in_hand = std::mem::take(&mut self.batch);
         if let Some(mut packet) = self.packet.take() {
             while packet.next(refuse).is_some() {}

@@ -65,6 +65,13 @@ impl<M> Shared<M> {
         self.signals.load(Ordering::Acquire) & END != 0
     }
 
+    /// Drops the orders that nobody will do any more.
+    pub(super) fn drop_orders(&self) {
+        let left = std::mem::take(&mut *self.orders.lock().unwrap_or_else(PoisonError::into_inner));
+        // No longer under the lock: whoever is woken by it may give the next.
+        drop(left);
+    }
+
     /// Says that there is one of these, and wakes the lane.
     pub(super) fn signal(&self, bit: u8) {
         self.signals.fetch_or(bit, Ordering::AcqRel);
@@ -104,12 +111,13 @@ impl<M: Message> Lane<M> {
         }
     }
 
-    /// Gives an order; it is never refused.
+    /// Gives an order; it is never refused. A lane that is gone drops it.
     pub(crate) fn order(&self, order: Order) {
-        if self.0.mailbox.is_closed() {
-            return;
-        }
         self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).push(order);
+        // Looked at only now: what is pushed after a look may come after the lane has dropped the last, and whoever awaits an answer would wait for ever.
+        if self.0.mailbox.is_closed() {
+            return self.0.drop_orders();
+        }
         self.0.signal(ORDERS);
     }
 

@@ -36,7 +36,7 @@ mod unpacking;
 mod waiting;
 mod waking;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use borough_actor::Actor;
 use borough_actor::remote::Message;
@@ -99,7 +99,7 @@ struct End<M>(Arc<Shared<M>>);
 impl<M> Drop for End<M> {
     fn drop(&mut self) {
         drop(self.0.mailbox.close());
-        self.0.orders.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.drop_orders();
     }
 }
 

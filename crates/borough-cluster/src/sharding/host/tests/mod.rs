@@ -1,5 +1,6 @@
 //! Lanes, each behaviour by itself.
 
+mod ending;
 mod life;
 mod moves;
 mod packets;
