@@ -129,10 +129,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                         self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
                         self.forwards.send(&carrier, head, body);
                     }
-                    Err(message) => KindCore::refuse(self, message, Why::Unforwarded),
+                    Err(message) => self.refuse_forward(&id, message, left.is_some()),
                 }
             }
-            Forwarded::Message { message, .. } => KindCore::refuse(self, message, Why::Unforwarded),
+            Forwarded::Message { id, message, left } => self.refuse_forward(&id, message, left.is_some()),
         }
     }
 
@@ -200,7 +200,19 @@ impl<M: Message> KindCore<M> {
                 let broken = Input::Broken { origin, nonce, hop: Some(to) };
                 self.sharding.errand(Errand::Tell(broken));
             }
-            Forwarded::Message { message, .. } => KindCore::refuse(self, message, Why::Unforwarded),
+            Forwarded::Message { id, message, left } => self.refuse_forward(&id, message, left.is_some()),
+        }
+    }
+
+    /// Nobody but this node knows of a message that was only told: it is a dead letter too. An asker of another node learns it; one of this node does, but
+    /// its message cannot be told from the others here.
+    #[cold]
+    fn refuse_forward(&self, id: &EntityId, message: M, is_asked_abroad: bool) {
+        self.counts.refuse(Why::Unforwarded, 1);
+        if is_asked_abroad {
+            resident::discard(message);
+        } else {
+            self.bury(id, message, DeadLetterReason::Unhandled);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::book::{Book, books};
+use borough_cluster::{Address, Allocation, Node};
+
+use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
@@ -39,6 +41,33 @@ async fn messages_that_no_handler_sees_are_counted_by_the_reason() {
     assert_eq!(stats.refusals.unplaced, 2, "{stats:?}");
     assert_eq!(stats.refused, 2);
     assert_eq!(stats.dead_letters.unhandled, 1, "{stats:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_told_message_that_cannot_be_sent_on_after_a_move_is_a_dead_letter() {
+    let mut rig = Rig::new(86);
+    let [_a, b, c, d] = rig.cluster(["a:1", "b:1", "c:1", "d:1"]).await;
+    let proxy =
+        d.shard_proxy::<Book>("books").shards(1).allocation(Allocation::External).start().await.unwrap();
+    let host = |node: &Node| {
+        let books = node.shard("books", |_| Writer::default()).shards(1).migrate_state();
+        // As many may wait to be sent on as to be held: none.
+        books.allocation(Allocation::External).hold_limit(0)
+    };
+    let there = host(&b).start().await.unwrap();
+    within(proxy.ask("x", Book::Life)).await.unwrap();
+    host(&c).start().await.unwrap();
+    // What is sent now comes when the shard is gone from there.
+    let delay = Duration::from_millis(400);
+    rig.network.delay(&Address::new("d:1"), &Address::new("b:1"), delay..=delay);
+    for number in 1..=3 {
+        within(proxy.tell("x", Book::Note { sender: 1, number })).await.unwrap();
+    }
+    b.move_shard("books", 0, "c:1").unwrap();
+    after(Duration::from_secs(5)).await;
+    assert_eq!(b.explain("books", "x").unwrap().owner.map(|(_, uid)| uid), Some(c.uid()));
+    let stats = there.state().await;
+    assert_eq!((stats.refusals.unforwarded, stats.dead_letters.unhandled), (3, 3), "{stats:?}");
 }
 
 #[tokio::test(start_paused = true)]
