@@ -6,8 +6,10 @@ use std::sync::Arc;
 use borough_actor::remote::Message;
 use borough_actor::resident::{self, Asked, Recipient, SystemRef};
 use borough_actor::{ActorId, Ask, EntityId, IntoEntityId, Reply, Tell, TellError, Unsendable};
+use serde::{Deserialize, Serialize};
 
 use super::kind::KindCore;
+use super::region::bad_id;
 
 /// A message that carries the id of its entity.
 ///
@@ -43,7 +45,7 @@ pub trait EntityMessage: Sized + Send + 'static {
 }
 
 /// A message and the id of the entity it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope<M> {
     /// Who it is for.
     pub id: EntityId,
@@ -122,19 +124,31 @@ impl<E: Send + 'static, M: Message> Extractor<E, M> {
         resident::ask(self, None, |reply| Mail::Whole(message(reply)))
     }
 
-    pub(super) fn pass(&self, mail: Mail<E, M>, ask: Option<Asked>) -> Tell<Mail<E, M>> {
-        let routed = match mail {
-            Mail::Whole(message) => (self.find)(message),
-            Mail::Inner(message) => return Tell::refused(no_route(Mail::Inner(message))),
-        };
-        match routed {
-            Ok((id, message)) => self.core.send(id, message, ask).map(Mail::Inner),
-            Err(message) => Tell::refused(no_route(Mail::Whole(message))),
+    fn pass(&self, mail: Mail<E, M>, ask: Option<Asked>) -> Tell<Mail<E, M>> {
+        match mail {
+            Mail::Whole(message) => send_routed(&self.core, (self.find)(message), ask),
+            Mail::Inner(message) => Tell::refused(no_route(Mail::Inner(message))),
         }
     }
 }
 
-fn no_route<T>(mail: T) -> TellError<T> {
+/// Sends a message to the entity that it was found to be for.
+pub(super) fn send_routed<E: Send + 'static, M: Message>(
+    core: &KindCore<M>,
+    routed: Result<(EntityId, M), E>,
+    ask: Option<Asked>,
+) -> Tell<Mail<E, M>> {
+    let (id, message) = match routed {
+        Ok(routed) => routed,
+        Err(message) => return Tell::refused(no_route(Mail::Whole(message))),
+    };
+    match id.into_entity_id() {
+        Ok(id) => core.send(id, message, ask).map(Mail::Inner),
+        Err(error) => Tell::refused(bad_id(Mail::Inner(message), error)),
+    }
+}
+
+pub(super) fn no_route<T>(mail: T) -> TellError<T> {
     TellError::Unsendable(mail, Unsendable::NoRoute)
 }
 

@@ -32,6 +32,7 @@ mod maps;
 mod metrics;
 mod node;
 mod peers;
+mod post_office;
 mod queries;
 mod region;
 mod retry;

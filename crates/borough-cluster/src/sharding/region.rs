@@ -6,14 +6,16 @@ use std::sync::Arc;
 use borough_actor::remote::Message;
 use borough_actor::resident::{self, Asked, Recipient, SystemRef};
 use borough_actor::{
-    ActorId, Ask, EntityId, EntityIdError, IntoEntityId, Reply, Tell, TellError, TryTellError, Unsendable,
+    ActorId, ActorRef, Ask, EntityId, EntityIdError, IntoEntityId, Reply, Tell, TellError, TryTellError,
+    Unsendable,
 };
 
 use super::entity_ref::EntityRef;
 use super::error::EntityStartError;
-use super::extract::{EntityMessage, Extractor, Mail};
+use super::extract::{EntityMessage, Envelope, Extractor, Mail, send_routed};
 use super::host::Depth;
 use super::kind::KindCore;
+use super::post_office::PostOffice;
 use super::queries::KindStats;
 use super::shell::Shell;
 
@@ -91,10 +93,7 @@ impl<M: Message> Region<M> {
 
     /// Sends a message that carries its entity's id. One that is for no entity is an error that gives it back.
     pub fn send<E: EntityMessage<Inner = M>>(&self, message: E) -> Tell<Mail<E, M>> {
-        match message.route() {
-            Ok((id, message)) => self.core.send(id, message, None).map(Mail::Inner),
-            Err(message) => Tell::refused(TellError::Unsendable(Mail::Whole(message), Unsendable::NoRoute)),
-        }
+        send_routed(&self.core, message.route(), None)
     }
 
     /// Asks by a message that carries its entity's id: `region.request(|reply| Cart::Total { cart, reply })`.
@@ -121,6 +120,14 @@ impl<M: Message> Region<M> {
         Extractor::new(self.core.clone(), Arc::new(find))
     }
 
+    /// All entities of the type behind one actor's address, for messages in envelopes; otherwise as [`actor_ref`](Self::actor_ref), which is there where
+    /// messages carry their id themselves.
+    pub fn envelope_ref(&self) -> ActorRef<Envelope<M>> {
+        let office =
+            PostOffice::new(self.core.clone(), Envelope::route, |id, message| Envelope { id, message });
+        resident::through(Arc::new(office))
+    }
+
     /// Starts an entity without a message, wherever its shard lives; at once ready if it lives.
     ///
     /// `Ok` means that it has begun, its `started` included. It waits for an owner of the shard and through its moves, for at most
@@ -138,9 +145,21 @@ impl<M: Message> Region<M> {
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.
     ///
     /// The region goes on as a proxy. If no other node hosts the type within 3 s its entities end, and so does what has not moved within a minute;
-    /// [`Node::drain`](crate::Node::drain) waits for another host instead. Cancel safe: once begun it goes on.
+    /// [`Node::drain`](crate::Node::drain) waits for another host instead. It holds for as long as the node runs: in no cluster yet it is ready at once, and if
+    /// the node loses its place meanwhile what lived here is gone, and it comes back as a proxy. Cancel safe: once begun it goes on.
     pub async fn shutdown(&self) {
         self.core.sharding.end_hosting(&self.core.kind.name).await;
+    }
+}
+
+impl<M: Message + EntityMessage<Inner = M>> Region<M> {
+    /// All entities of a type whose messages carry their id, behind one actor's address: each message goes to the entity that it names, and one that names
+    /// none comes back with an error.
+    ///
+    /// It never counts as stopped, and watching it tells nothing. A message whose `route` panics is a dead letter. Circles of asks through it are not
+    /// found: they end with a timeout.
+    pub fn actor_ref(&self) -> ActorRef<M> {
+        resident::through(Arc::new(PostOffice::new(self.core.clone(), M::route, |_, message| message)))
     }
 }
 

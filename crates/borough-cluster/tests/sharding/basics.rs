@@ -1,6 +1,6 @@
 //! Entities are made by their first message, and found from everywhere.
 
-use borough_cluster::{EntityId, EntityMessage, Envelope, IntoEntityId};
+use borough_cluster::{EntityId, EntityMessage, Envelope, IntoEntityId, Node};
 
 use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, within};
@@ -49,6 +49,22 @@ async fn a_proxy_hosts_nothing_and_reaches_everything() {
         assert_eq!(within(proxy.ask(id.to_string(), Book::Read)).await.unwrap().notes[&1], (1, 1));
     }
     assert_eq!(front.sharding_stats_here().await.kinds[0].entities(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_that_is_started_as_a_proxy_is_not_hosted_there() {
+    let nodes = Rig::new(9).cluster(["a:1", "b:1"]).await;
+    let start = |node: &Node| node.shard("books", |_| Writer::default()).shards(16).migrate_state();
+    let front = start(&nodes[0]).eager(["x"]).proxy().start().await.unwrap();
+    start(&nodes[1]).start().await.unwrap();
+    for id in 0..20_u64 {
+        within(front.tell(id.to_string(), Book::Note { sender: 1, number: 1 })).await.unwrap();
+        assert_eq!(within(front.ask(id.to_string(), Book::Read)).await.unwrap().notes[&1], (1, 1));
+    }
+    let stats = front.state().await;
+    assert_eq!((stats.hosts, stats.entities()), (false, 0));
+    let hosts: Vec<_> = nodes[0].shard_maps()[0].hosts.iter().map(|(_, uid)| *uid).collect();
+    assert_eq!(hosts, [nodes[1].uid()]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,6 +132,28 @@ async fn an_id_that_is_none_is_refused_with_words() {
     assert!(refused.to_string().contains("empty"), "{refused}");
     let refused = within(books.ask("x".repeat(256), Book::Read)).await.unwrap_err();
     assert!(refused.to_string().contains("256"), "{refused}");
+}
+
+/// It is the mark of a place where nobody lives: one there could not move.
+#[tokio::test(start_paused = true)]
+async fn no_message_goes_to_the_id_of_nobody() {
+    let [node] = Rig::new(10).cluster(["a:1"]).await;
+    let books = books(&node).await;
+    let nobody = EntityId::default;
+    let refused = within(books.tell(nobody(), Book::Close)).await.unwrap_err();
+    assert!(refused.to_string().contains("empty"), "{refused}");
+    assert!(books.try_tell(&nobody(), Book::Close).is_err());
+    assert!(within(books.ask(nobody(), Book::Read)).await.is_err());
+    assert!(within(books.start(nobody())).await.is_err());
+    assert!(books.entity(nobody()).is_err());
+    let envelope = || Envelope { id: nobody(), message: Book::Close };
+    let refused = within(books.send(envelope())).await.err().unwrap();
+    assert!(refused.to_string().contains("empty"), "{refused}");
+    let extractor = books.extractor(|book: Book| Ok((EntityId::default(), book)));
+    assert!(within(extractor.tell(Book::Close)).await.is_err());
+    assert!(within(extractor.ask(Book::Read)).await.is_err());
+    assert!(within(books.envelope_ref().tell(envelope())).await.is_err());
+    assert_eq!(books.state().await.entities(), 0);
 }
 
 #[tokio::test(start_paused = true)]

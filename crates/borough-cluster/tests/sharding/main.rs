@@ -5,6 +5,7 @@
 #[path = "../nodes/rig.rs"]
 mod rig;
 
+mod addressing;
 mod apart;
 mod asking;
 mod basics;
