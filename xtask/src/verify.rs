@@ -32,7 +32,7 @@ const STEPS: [Step; 9] = [
     },
     Step {
         name: "codecs",
-        arguments: "test -p borough-cluster --features json,message-pack --test nodes talking",
+        arguments: "test -p borough-cluster --features json,message-pack --test nodes --test sharding -- talking codecs",
         environment: None,
     },
     Step {

@@ -29,7 +29,11 @@ pub use borough_protocol::sharding::{Allocation, Epoch};
 pub use borough_protocol::table::Cluster as ClusterId;
 pub use borough_protocol::version::{Term, Version};
 pub use borough_protocol::voters::Voters;
-pub use borough_wire::codec::CodecId;
+#[cfg(feature = "json")]
+pub use borough_wire::codec::Json;
+#[cfg(feature = "message-pack")]
+pub use borough_wire::codec::MessagePack;
+pub use borough_wire::codec::{Codec, CodecId, Postcard};
 pub use borough_wire::handshake::{Secret, SecretTooShort};
 pub use borough_wire::limits::{LimitError, Limits};
 

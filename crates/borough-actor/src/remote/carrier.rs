@@ -90,6 +90,8 @@ pub trait Home: Send + Sync {
 pub struct Head {
     /// The actor, as its node numbers it.
     pub target: u64,
+    /// How it is encoded.
+    pub codec: CodecId,
     /// If it is an ask: how it is called here, and how long its asker waits.
     pub ask: Option<(u64, Duration)>,
 }

@@ -87,18 +87,18 @@ impl Outgoing<'_> {
         asked: Option<Asked>,
         put: impl FnOnce(Head, &mut Vec<u8>) -> Result<R, Unsent>,
     ) -> Result<(R, Vec<u64>), Failed> {
-        let carrier = self.carrier;
+        let (carrier, codec) = (self.carrier, self.carrier.codec());
         passage::with_scratch(|body| {
             body.extend_from_slice(self.head);
             // The user's code: a panic in it is no reason to lose what others send by the same task.
-            let encoded = Fault::catch(|| passage::within(carrier, || carrier.codec().encode(message, body)));
+            let encoded = Fault::catch(|| passage::within(carrier, || codec.encode(message, body)));
             let encoded = match encoded {
                 Ok(encoded) => encoded.map_err(|error| error.to_string()),
                 Err(panic) => Err(panic.to_string()),
             };
             let taken = passage::taken();
-            let mut head =
-                Head { target: self.target, ask: asked.map(|asked| (asked.id.number(), asked.timeout)) };
+            let ask = asked.map(|asked| (asked.id.number(), asked.timeout));
+            let mut head = Head { target: self.target, codec, ask };
             if let Some(reply) = taken.first() {
                 head.ask.get_or_insert((*reply, Duration::MAX));
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use borough_protocol::sharding::{Allocation, Hashing};
+use borough_wire::codec::CodecId;
 
 use crate::sharding::{
     DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, Passivation,
@@ -16,6 +17,8 @@ pub(crate) struct KindOptions {
     pub(crate) hash: Hashing,
     pub(crate) allocation: Allocation,
     pub(crate) min_regions: u32,
+    /// Unset, that of the node.
+    pub(crate) codec: Option<CodecId>,
     pub(crate) hold_limit: usize,
     pub(crate) hold_bytes: usize,
     pub(crate) passivate_after: Option<Duration>,
@@ -32,6 +35,7 @@ impl Default for KindOptions {
             hash: Hashing::Xxh3,
             allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
             min_regions: 1,
+            codec: None,
             hold_limit: DEFAULT_HOLD_LIMIT,
             hold_bytes: DEFAULT_HOLD_BYTES,
             passivate_after: None,

@@ -113,7 +113,7 @@ pub(super) static NODE: &[Setting] = &[
         "node.codec",
         Is::Choice(&CODEC_NAMES),
         codec,
-        "How messages to actors on other nodes are encoded. Those other than postcard must be built in on all nodes."
+        "How messages to actors on other nodes are encoded, and those to entities whose type has no `sharding.codec`. Those other than postcard must be built in on all nodes."
     ),
     setting!(
         OfNode,
@@ -446,6 +446,13 @@ pub(super) static KINDS: &[Setting] = &[
         count(1, u32::MAX as u64),
         min_regions,
         "So many nodes must host the type before any of its shards is given to one. The same on all nodes."
+    ),
+    setting!(
+        OfKind,
+        "sharding.codec",
+        Is::Choice(&CODEC_NAMES),
+        codec,
+        "How messages to the type's entities, and states that move, are encoded. Unset, as `node.codec` says. Those other than postcard must be built in. The same on all nodes."
     ),
     setting!(
         OfKind,

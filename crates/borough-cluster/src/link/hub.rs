@@ -112,6 +112,11 @@ impl Hub {
         &self.system
     }
 
+    /// How messages are encoded unless their type says otherwise.
+    pub(crate) fn codec(&self) -> CodecId {
+        self.codec
+    }
+
     pub(super) fn is_member(&self, uid: Uid) -> bool {
         (self.members)(uid)
     }

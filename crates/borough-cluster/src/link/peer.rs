@@ -350,20 +350,20 @@ impl Drop for Forget<'_> {
 
 /// Appends a message, in one frame or in parts.
 #[inline]
-fn put(out: &mut Vec<u8>, head: Head, codec: CodecId, body: &[u8], frame_max: usize) {
+fn put(out: &mut Vec<u8>, head: Head, body: &[u8], frame_max: usize) {
     if body.len() + HEAD_MAX > frame_max {
-        return put_in_parts(out, head, codec, body, frame_max);
+        return put_in_parts(out, head, body, frame_max);
     }
     match head.ask {
-        None => put_tell(out, head.target, codec, body),
-        Some((ask, left)) => put_ask(out, head.target, ask, codec, Some(milliseconds(left)), body),
+        None => put_tell(out, head.target, head.codec, body),
+        Some((ask, left)) => put_ask(out, head.target, ask, head.codec, Some(milliseconds(left)), body),
     }
 }
 
 #[cold]
-fn put_in_parts(out: &mut Vec<u8>, head: Head, codec: CodecId, body: &[u8], frame_max: usize) {
+fn put_in_parts(out: &mut Vec<u8>, head: Head, body: &[u8], frame_max: usize) {
     let mut whole = Vec::with_capacity(body.len() + HEAD_MAX);
-    put(&mut whole, head, codec, body, usize::MAX);
+    put(&mut whole, head, body, usize::MAX);
     put_chunks(out, &whole[4..], frame_max);
 }
 
@@ -423,14 +423,14 @@ impl Carrier for Link {
         if body.len() + HEAD_MAX > sizes.message_max {
             return Err(Unsent::TooLarge { size: body.len(), max: sizes.message_max - HEAD_MAX });
         }
-        let (lane, codec) = (self.started(&self.messages), self.codec());
-        let pushed = lane.queue.push(|out| put(out, head, codec, body, sizes.frame_max));
+        let lane = self.started(&self.messages);
+        let pushed = lane.queue.push(|out| put(out, head, body, sizes.frame_max));
         pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
     }
 
     fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>> {
         let mut frame = Vec::with_capacity(body.len() + HEAD_MAX);
-        put(&mut frame, head, self.codec(), &body, self.sizes().frame_max);
+        put(&mut frame, head, &body, self.sizes().frame_max);
         Box::pin(InLine(self.started(&self.messages).queue.clone().enter(frame)))
     }
 

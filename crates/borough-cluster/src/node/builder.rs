@@ -274,7 +274,8 @@ impl NodeBuilder {
         self
     }
 
-    /// How messages to actors on other nodes are encoded. Default postcard: compact, quick, and the same types on every node. The others name
+    /// How messages to actors on other nodes are encoded, and those to entities whose type has no
+    /// [codec of its own](crate::ShardBuilder::codec). Default postcard: compact, quick, and the same types on every node. The others name
     /// their fields, so that a field can be added while nodes of both versions run; they must be built in, on every node.
     pub fn codec(mut self, codec: CodecId) -> Self {
         self.say("node.codec").codec = codec;

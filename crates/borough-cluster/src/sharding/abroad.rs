@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use borough_actor::EntityId;
-use borough_actor::remote::{Carrier, Head, Message};
+use borough_actor::remote::{Carrier, Message};
 
 use super::crowd::Admitted;
 use super::kind::KindCore;
@@ -71,7 +71,7 @@ impl<M: Message> KindCore<M> {
     /// Tells another node something of an entity.
     pub(super) fn say_of(&self, to: &Arc<dyn Carrier>, shard: u32, id: &EntityId, what: What) {
         let word = Crowding { shard, id: id.clone(), what };
-        self.forwards.send(to, Head { target: self.target, ask: None }, wire::put_crowding(&word));
+        self.forwards.send(to, self.head(), wire::put_crowding(&word));
     }
 
     /// Tells nodes that were warned of an entity that it has room.

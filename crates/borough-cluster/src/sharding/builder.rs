@@ -12,6 +12,7 @@ use borough_actor::{Actor, EntityId, IntoEntityId, Supervision};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::allocation::{Custom, HostLoad, Spread, Strategy};
 use borough_protocol::sharding::{Allocation, Hashing, Kind};
+use borough_wire::codec::{Codec, CodecId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -84,16 +85,27 @@ impl Wanted {
     fn noting(&self) -> impl FnOnce(&Kind) + use<> {
         let (ledger, origins, options) = (self.ledger.clone(), self.origins.clone(), self.options.clone());
         move |kind| {
-            let options = KindOptions { hash: kind.hashing, ..options };
+            let codec = CodecId::from_number(kind.codec);
+            let options = KindOptions { hash: kind.hashing, codec, ..options };
             ledger.note_type(&kind.name, &Resolved { options, origins });
         }
     }
 
-    fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>) -> Result<Plan, ShardError> {
+    /// What the type is to be on a node whose own codec that is.
+    fn plan(self, hosts: bool, fence: Option<Arc<dyn Fence>>, of_node: CodecId) -> Result<Plan, ShardError> {
         let Self { name, options, function, strategy, .. } = self;
         let KindOptions {
-            shards, hash: hashing, role, min_regions, allocation, hold_limit, hold_bytes, ..
+            shards,
+            hash: hashing,
+            role,
+            min_regions,
+            allocation,
+            codec,
+            hold_limit,
+            hold_bytes,
+            ..
         } = options;
+        let codec = codec.unwrap_or(of_node);
         if !(1..=Kind::NAME_MAX).contains(&name.len()) {
             return Err(ShardError::Name { length: name.len(), max: Kind::NAME_MAX });
         }
@@ -104,6 +116,9 @@ impl Wanted {
             && !(1..=Kind::NAME_MAX).contains(&length)
         {
             return Err(ShardError::Role { kind: name, length, max: Kind::NAME_MAX });
+        }
+        if !codec.is_built_in() {
+            return Err(ShardError::Codec { kind: name, codec });
         }
         let (shard_by, hashing) = match function {
             None => (ShardBy::Hash(hashing), hashing),
@@ -120,10 +135,11 @@ impl Wanted {
             role: role.map(Into::into),
             min_hosts: min_regions,
             allocation,
+            codec: codec.number(),
         };
         let strategy = strategy.map(|strategy| Custom { kind: kind.name.clone(), strategy });
         let hold_limit = Limit { messages: hold_limit, bytes: hold_bytes };
-        Ok(Plan { kind, shard_by, hosts, hold_limit, fence, strategy })
+        Ok(Plan { kind, codec, shard_by, hosts, hold_limit, fence, strategy })
     }
 }
 
@@ -179,6 +195,17 @@ macro_rules! wanted {
             self
         }
 
+        /// How messages to the type's entities are encoded, those that move with a shard too, and states that move: `Postcard`, `MessagePack` (feature
+        /// `message-pack`) or `Json` (feature `json`). All nodes must say the same. Default: [that of the node](crate::NodeBuilder::codec), which is
+        /// postcard unless it says otherwise.
+        ///
+        /// With `MessagePack` and JSON messages and states may gain fields while nodes of both versions run; and what says nothing of its own
+        /// form, as `#[serde(untagged)]`, can travel. Postcard takes less room and less time.
+        pub fn codec<C: Codec>(mut self) -> Self {
+            self.wanted.say("sharding.codec").codec = Some(C::ID);
+            self
+        }
+
         /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders are refused. Default 100 000.
         pub fn hold_limit(mut self, messages: usize) -> Self {
             self.wanted.say("sharding.hold_limit").hold_limit = messages;
@@ -230,7 +257,7 @@ where
         self
     }
 
-    /// Entities move with their state, their stashed messages and their timers when their shard moves: it goes over the wire as serde writes it.
+    /// Entities move with their state, their stashed messages and their timers when their shard moves: it goes over the wire in the [codec](Self::codec) of the type.
     /// Without it an entity ends at a move, and its next message begins anew at the new place.
     pub fn migrate_state(mut self) -> Self
     where
@@ -354,7 +381,7 @@ where
         }
         host.take(&wanted.options);
         let note = wanted.noting();
-        let plan = wanted.plan(true, fence)?;
+        let plan = wanted.plan(true, fence, sharding.hub().codec())?;
         if !keeps_state {
             tracing::warn!(
                 kind = &*plan.kind.name,
@@ -396,7 +423,8 @@ impl<M: Message> ProxyBuilder<M> {
 
 async fn start_proxy<M: Message>(sharding: Arc<Sharding>, wanted: Wanted) -> Result<Region<M>, ShardError> {
     let note = wanted.noting();
-    let core = KindCore::new(sharding.clone(), wanted.plan(false, None)?);
+    let plan = wanted.plan(false, None, sharding.hub().codec())?;
+    let core = KindCore::new(sharding.clone(), plan);
     sharding.enter(core.clone())?;
     begin(&sharding, &core).await?;
     note(&core.kind);

@@ -2,6 +2,7 @@
 
 use borough_protocol::sharding::{Hashing, Kind};
 use borough_protocol::table::{NoRoom, Table};
+use borough_wire::codec::CodecId;
 
 use crate::node::NamedError;
 
@@ -69,6 +70,16 @@ pub enum ShardError {
         /// The type of its messages.
         takes: &'static str,
     },
+    /// The codec of the type is not built in.
+    #[error(
+        "{kind} is to have the codec {codec}, which is not built in: switch on its feature (`message-pack`, `json`) of borough, on every node, or choose another"
+    )]
+    Codec {
+        /// The type.
+        kind: String,
+        /// The codec.
+        codec: CodecId,
+    },
     /// The cluster has agreed on other settings for the type.
     #[error("{kind} has {setting} {ours} here and {theirs} in the cluster; all nodes must say the same")]
     Differs {
@@ -113,6 +124,11 @@ impl ShardError {
     pub(super) fn differing(ours: &Kind, theirs: &Kind) -> Option<Self> {
         let none = || "none".to_owned();
         let role = |kind: &Kind| kind.role.as_ref().map_or_else(none, ToString::to_string);
+        // A newer version may have declared the type with a codec that this one has no name for.
+        let codec = |kind: &Kind| {
+            let named = CodecId::from_number(kind.codec).map(|codec| codec.to_string());
+            named.unwrap_or_else(|| format!("number {}", kind.codec))
+        };
         let (setting, ours_said, theirs_said) = if ours.shards != theirs.shards {
             ("shard count", ours.shards.to_string(), theirs.shards.to_string())
         } else if ours.hashing != theirs.hashing {
@@ -124,6 +140,8 @@ impl ShardError {
             }
         } else if ours.role != theirs.role {
             ("role", role(ours), role(theirs))
+        } else if ours.codec != theirs.codec {
+            ("codec", codec(ours), codec(theirs))
         } else if ours.allocation != theirs.allocation {
             ("allocation", format!("{:?}", ours.allocation), format!("{:?}", theirs.allocation))
         } else if ours.min_hosts != theirs.min_hosts {

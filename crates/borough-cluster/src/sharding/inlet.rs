@@ -38,7 +38,8 @@ impl<M: Message> KindInlet<M> {
 
     fn came(&mut self, plain: &Plain<'_>) {
         let taken = match wire::read(plain.body) {
-            Some(Came::Message { shard, tag, id, body }) => {
+            // No other: a type may have chosen a codec for what bytes cannot do with it.
+            Some(Came::Message { shard, tag, id, body }) if plain.codec == self.core.codec => {
                 let (ask, codec) = (plain.ask, plain.codec);
                 let taken =
                     self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }));
@@ -52,7 +53,7 @@ impl<M: Message> KindInlet<M> {
                 self.lane(shard).map(|lane| lane.take_part(shard, epoch, number, is_last, bytes))
             }
             Some(Came::Crowding(word)) => self.heard(&word),
-            Some(Came::Word(_)) | None => None,
+            Some(Came::Message { .. } | Came::Word(_)) | None => None,
         };
         if taken.is_none() {
             self.core.counts.refuse(Why::Misdirected, 1);
@@ -143,5 +144,45 @@ impl Inlet for WordInlet {
 
     fn waiting(&self) -> usize {
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_actor::{Actor, Context, EntityId, Fault};
+    use borough_protocol::incarnation::{Address, Incarnation, Uid};
+    use borough_protocol::sharding::Epoch;
+    use borough_wire::codec::CodecId;
+
+    use super::*;
+    use crate::Node;
+    use crate::testing::MemoryNetwork;
+
+    struct Thing;
+
+    impl Actor for Thing {
+        type Msg = u64;
+
+        async fn receive(&mut self, _: u64, _: &mut Context<Self>) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_in_another_codec_than_the_type_s_is_refused() {
+        let builder = Node::builder("test").listen("a:1");
+        let node = builder.simulated(&MemoryNetwork::new(1), 1, 0).start().await.unwrap();
+        let region = node.shard("things", |_| Thing).keeps_own_state().start().await.unwrap();
+        let peer = Incarnation { address: Address::new("b:1"), uid: Uid::new(77).unwrap() };
+        let sharding = node.sharding().clone();
+        let link = sharding.hub().link(&peer);
+        let mut inlet = sharding.inlet(wire::target("things"), link).unwrap();
+        let mut head = [0; wire::HEAD_MAX];
+        let length = wire::message_head(&mut head, 0, Epoch::new(1), &EntityId::new(b"x").unwrap());
+        let body = &head[..length];
+        inlet.take(Arrived { codec: CodecId::Json, ask: None, body }).unwrap();
+        assert_eq!((inlet.waiting(), region.state().await.refused), (0, 1));
+        inlet.take(Arrived { codec: CodecId::Postcard, ask: None, body }).unwrap();
+        assert_eq!((inlet.waiting(), region.state().await.refused), (1, 1));
     }
 }

@@ -4,13 +4,14 @@ use std::any::type_name;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use borough_actor::remote::{self, Carrier, Message, Outgoing};
+use borough_actor::remote::{self, Carrier, Head, Message, Outgoing};
 use borough_actor::resident::{self, Asked, discard};
 use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::Input;
 use borough_protocol::sharding::{Epoch, Kind, ShardId};
+use borough_wire::codec::CodecId;
 
 use super::Sharding;
 use super::counts::{Counts, Why};
@@ -32,6 +33,8 @@ pub(super) struct KindCore<M: Message> {
     pub(super) kind: Arc<Kind>,
     pub(super) shard_by: ShardBy,
     pub(super) target: u64,
+    /// How its messages and states are encoded.
+    pub(super) codec: CodecId,
     pub(super) sharding: Arc<Sharding>,
     pub(super) board: Board<M>,
     /// Entities that have as many messages waiting as they may, here or on other nodes, and who waits for them here.
@@ -58,6 +61,7 @@ pub(super) struct KindCore<M: Message> {
 /// What a type is started with.
 pub(super) struct Plan {
     pub(super) kind: Kind,
+    pub(super) codec: CodecId,
     pub(super) shard_by: ShardBy,
     pub(super) hosts: bool,
     pub(super) hold_limit: Limit,
@@ -67,10 +71,11 @@ pub(super) struct Plan {
 
 impl<M: Message> KindCore<M> {
     pub(super) fn new(sharding: Arc<Sharding>, plan: Plan) -> Arc<Self> {
-        let Plan { kind, shard_by, hosts, hold_limit, fence, strategy } = plan;
+        let Plan { kind, codec, shard_by, hosts, hold_limit, fence, strategy } = plan;
         let holds: Box<[_]> = (0..kind.shards).map(|_| Arc::new(Hold::new())).collect();
         Arc::new_cyclic(|me| Self {
             target: wire::target(&kind.name),
+            codec,
             board: Board::new(&holds),
             crowd: Arc::default(),
             holds,
@@ -78,7 +83,7 @@ impl<M: Message> KindCore<M> {
             lanes: OnceLock::new(),
             hosts: AtomicBool::new(hosts),
             view: Outlook::default(),
-            peers: Peers::default(),
+            peers: Peers::new(codec),
             forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages),
             fence,
             strategy,
@@ -279,6 +284,11 @@ impl<M: Message> KindCore<M> {
 
     pub(super) fn shard_id(&self, number: u32) -> Option<ShardId> {
         self.view.load().id.map(|kind| ShardId { kind, number })
+    }
+
+    /// What stands before barriers and parts, which are our own and in no codec.
+    pub(super) fn head(&self) -> Head {
+        Head { target: self.target, codec: self.codec, ask: None }
     }
 
     pub(super) fn path_of(&self, id: &EntityId) -> String {

@@ -58,6 +58,7 @@ use borough_protocol::node::{Command, Input as NodeInput};
 use borough_protocol::sharding::ShardReport;
 use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Event, Word};
+use borough_wire::codec::CodecId;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -285,7 +286,7 @@ impl Sharding {
             return self.errand(Errand::Tell(word_from(to, *word)));
         }
         if let Some(carrier) = self.carrier_to(to) {
-            let head = Head { target: wire::target(""), ask: None };
+            let head = Head { target: wire::target(""), codec: CodecId::Postcard, ask: None };
             let _ = carrier.try_send(head, &wire::put_word(word));
         }
     }

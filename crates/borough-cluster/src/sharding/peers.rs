@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use borough_actor::ActorId;
 use borough_actor::remote::{self, Carrier, Head, Home, Interruption, Lost, Sending, Unsent, WatchAway};
-use borough_protocol::incarnation::Uid;
+use borough_protocol::incarnation::{Incarnation, Uid};
 use borough_protocol::sharding::{Entry, Epoch, KindId, ShardId};
 use borough_protocol::table::{Removal, Table};
 use borough_wire::codec::CodecId;
@@ -21,8 +21,9 @@ use crate::link::{Hub, Link, next_number};
 const WAYS_MAX: usize = 16;
 
 /// All of them, for one type of entities.
-#[derive(Default)]
 pub(super) struct Peers {
+    /// How the type's messages are encoded.
+    codec: CodecId,
     known: Mutex<HashMap<Uid, Arc<dyn Carrier>>>,
     /// The ways that were opened to each shard, the newest last.
     opened: Mutex<HashMap<u32, Vec<Opened>>>,
@@ -36,10 +37,14 @@ struct Opened {
 }
 
 impl Peers {
+    pub(super) fn new(codec: CodecId) -> Self {
+        Self { codec, known: Mutex::default(), opened: Mutex::default() }
+    }
+
     /// The way to that member; `None` if it is none.
     pub(super) fn to(&self, uid: Uid, table: &Table, hub: &Arc<Hub>) -> Option<Arc<dyn Carrier>> {
         let member = table.member(uid)?;
-        let way = || Arc::new(Lasting { link: hub.link(&member.incarnation), number: next_number() });
+        let way = || Arc::new(self.way(&member.incarnation, hub));
         Some(self.lock().entry(uid).or_insert_with(|| way()).clone())
     }
 
@@ -52,7 +57,7 @@ impl Peers {
         hub: &Arc<Hub>,
     ) -> Option<Arc<dyn Carrier>> {
         let member = table.member(to)?;
-        let way = Lasting { link: hub.link(&member.incarnation), number: next_number() };
+        let way = self.way(&member.incarnation, hub);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let ways = opened.entry(shard).or_default();
         if ways.len() >= WAYS_MAX {
@@ -93,6 +98,10 @@ impl Peers {
         remote::carriers_lost(hub.system_handle(), &lost);
     }
 
+    fn way(&self, to: &Incarnation, hub: &Arc<Hub>) -> Lasting {
+        Lasting { link: hub.link(to), number: next_number(), codec: self.codec }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Uid, Arc<dyn Carrier>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,10 +123,12 @@ impl Opened {
     }
 }
 
-/// A link, under a number of its own: asks by it do not fail when the link does.
+/// A link, under a number of its own: asks by it do not fail when the link does. What goes by it is encoded as the type says, and not as the node:
+/// whoever has the type has agreed to that.
 struct Lasting {
     link: Arc<Link>,
     number: u32,
+    codec: CodecId,
 }
 
 impl Carrier for Lasting {
@@ -139,7 +150,7 @@ impl Carrier for Lasting {
 
     #[inline]
     fn codec(&self) -> CodecId {
-        self.link.codec()
+        self.codec
     }
 
     fn is_lost(&self) -> bool {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use borough_actor::remote::{Carrier, Head, Inlet, Message};
+use borough_actor::remote::{Carrier, Inlet, Message};
 use borough_actor::{EntityId, Unsendable};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::{Epoch, Kind, KindId};
@@ -190,8 +190,7 @@ impl<M: Message> Shell for KindCore<M> {
                 self.sharding.runtime().spawn(async move { lane.barrier(barrier).await });
             }
         } else if let Some(carrier) = self.carrier_to(to) {
-            let head = Head { target: self.target, ask: None };
-            self.sharding.runtime().spawn(carrier.send(head, wire::put_barrier(&barrier)));
+            self.sharding.runtime().spawn(carrier.send(self.head(), wire::put_barrier(&barrier)));
         }
     }
 

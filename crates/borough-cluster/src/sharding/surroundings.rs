@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use borough_actor::remote::{Carrier, Head, Message, Outgoing};
+use borough_actor::remote::{Carrier, Message, Outgoing};
 use borough_actor::resident::{self, AskId, House};
 use borough_actor::{ActorRef, DeadLetterReason, EntityId, SystemHandle};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::region::{Input, Word};
 use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::version::Version;
+use borough_wire::codec::CodecId;
 
 use super::counts::Why;
 use super::crowd::{Admitted, Crowd};
@@ -73,6 +74,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         self.kind.shards
     }
 
+    fn codec(&self) -> CodecId {
+        self.codec
+    }
+
     #[inline]
     fn may_run(&self) -> bool {
         self.life().is_some_and(|life| self.sharding.lease.may_run(life))
@@ -113,9 +118,8 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         };
         match what {
             Forwarded::Barrier(barrier) => {
-                let head = Head { target: self.target, ask: None };
                 let barrier = Barrier { shard, tag, ..barrier };
-                self.forwards.send(&carrier, head, wire::put_barrier(&barrier));
+                self.forwards.send(&carrier, self.head(), wire::put_barrier(&barrier));
             }
             Forwarded::Message { id, message, left } if self.forwards.has_room() => {
                 let mut head = [0; HEAD_MAX];
@@ -142,7 +146,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         for (number, part) in (0..).zip(parts) {
             let mut body = wire::part_head(shard, epoch, number, number as usize == last);
             body.extend_from_slice(&part);
-            self.forwards.send(&carrier, Head { target: self.target, ask: None }, body);
+            self.forwards.send(&carrier, self.head(), body);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What stands before sharding's messages between two nodes.
 //!
 //! ```text
-//! message   0 | shard u32 | tag u64 | length of the id u8 | id | the message, in the codec of the frame
+//! message   0 | shard u32 | tag u64 | length of the id u8 | id | the message, in the codec of the frame, which is the type's
 //! barrier   1 | shard u32 | tag u64 | origin u64 | nonce u64 | term u64 | index u64
 //! part      2 | shard u32 | epoch u64 | number u32 | last u8 | bytes
 //! word      3 | postcard

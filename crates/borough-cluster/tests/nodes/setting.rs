@@ -81,6 +81,7 @@ async fn a_type_is_what_the_file_says_of_it_unless_code_says_otherwise() {
     is(&rows, "sharding.types.echoes.max_entities", "9", "code");
     is(&rows, "sharding.types.echoes.hold_limit", "7", "b.toml:2");
     is(&rows, "sharding.types.echoes.hash", "xxh3", "default");
+    is(&rows, "sharding.types.echoes.codec", "postcard", "default");
     is(&rows, "sharding.types.plain.shards", "4", "code");
     is(&rows, "sharding.types.absent.shards", "3", "b.toml:7");
     assert!(!rows.iter().any(|row| row.key == "sharding.types.absent.hash"));

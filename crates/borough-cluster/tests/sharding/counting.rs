@@ -95,9 +95,8 @@ async fn a_node_that_does_not_answer_is_named_among_the_stats_of_all() {
     rig.part("c:1", "b:1");
     let stats = within(nodes[0].sharding_stats()).await;
     assert_eq!(stats.len(), 3);
-    let answered = |node: &Node| {
-        stats.iter().find(|(name, _)| name == node.node_id()).map(|(_, stats)| stats.is_ok())
-    };
+    let answered =
+        |node: &Node| stats.iter().find(|(name, _)| name == node.node_id()).map(|(_, stats)| stats.is_ok());
     assert_eq!([0, 1, 2].map(|node| answered(&nodes[node])), [Some(true), Some(true), Some(false)]);
 }
 

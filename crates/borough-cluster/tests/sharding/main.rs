@@ -10,6 +10,8 @@ mod apart;
 mod asking;
 mod basics;
 mod book;
+#[cfg(feature = "message-pack")]
+mod codecs;
 mod counting;
 mod crowding;
 mod draining;

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use borough_cluster::ShardError;
+#[cfg(not(feature = "json"))]
+use borough_cluster::{CodecId, Config};
 
 use crate::book::{Book, Writer, books};
 use crate::hearing::Warnings;
@@ -108,4 +110,14 @@ async fn a_type_started_on_a_member_is_hosted_there_once_start_is_ready() {
     // So the other may leave at once, and everything finds its way here.
     a.leave().await.unwrap();
     assert_eq!(at_b.ask("x", Book::Read).await.unwrap().notes[&1], (1, 1));
+}
+
+#[cfg(not(feature = "json"))]
+#[tokio::test(start_paused = true)]
+async fn a_codec_that_is_not_built_in_is_refused_and_named() {
+    let config = Config::parse("b.toml", "[sharding.types.books]\ncodec = \"json\"").unwrap();
+    let node = Rig::new(45).node("a:1", &[]).config(config).start().await.unwrap();
+    let refused = node.shard("books", |_| Writer::default()).keeps_own_state().start().await.unwrap_err();
+    assert_eq!(refused, ShardError::Codec { kind: "books".into(), codec: CodecId::Json });
+    assert!(refused.to_string().contains("JSON"), "{refused}");
 }

@@ -18,6 +18,8 @@ pub struct Kind {
     pub min_hosts: u32,
     /// Where its shards go.
     pub allocation: Allocation,
+    /// The number of the codec that its messages and states are written in. Which that is, is the wire's business: here it is only compared.
+    pub codec: u8,
 }
 
 impl Kind {
@@ -25,13 +27,16 @@ impl Kind {
     pub const SHARDS_MAX: u32 = 1 << 16;
     /// Names of types and roles are no longer, in bytes.
     pub const NAME_MAX: usize = 255;
+    /// No codec has a higher number, nor the number 0: frames have four bits for it.
+    pub const CODEC_MAX: u8 = 15;
 
-    /// Whether a table may hold it: it has a name and shards, and neither too long a name nor too many shards.
+    /// Whether a table may hold it: it has a name, shards and a codec, and neither too long a name nor too many shards.
     pub fn is_sound(&self) -> bool {
         let is_name = |text: &str| (1..=Self::NAME_MAX).contains(&text.len());
         is_name(&self.name)
             && self.role.as_deref().is_none_or(is_name)
             && (1..=Self::SHARDS_MAX).contains(&self.shards)
+            && (1..=Self::CODEC_MAX).contains(&self.codec)
     }
 }
 

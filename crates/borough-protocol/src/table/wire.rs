@@ -86,7 +86,7 @@ impl TryFrom<KindClaim> for KindTable {
 
     fn try_from(claim: KindClaim) -> Result<Self, Self::Error> {
         let KindClaim { kind, hosts, shards } = claim;
-        ensure(kind.is_sound(), "a type has no name or shards, or too many")?;
+        ensure(kind.is_sound(), "a type has no name, shards or codec, or too much of it")?;
         let last = shards.last_key_value();
         ensure(last.is_none_or(|(number, _)| *number < kind.shards), "there is no shard of such a number")?;
         Ok(Self { kind, hosts, shards })

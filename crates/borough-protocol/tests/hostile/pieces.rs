@@ -161,6 +161,7 @@ impl Liar<'_> {
                 Allocation::External,
                 Allocation::Custom,
             ]),
+            codec: self.one_of(&[1, 1, 2, 0]),
         })
     }
 

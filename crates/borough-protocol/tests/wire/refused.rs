@@ -174,6 +174,7 @@ fn kind(name: &str) -> KindClaim {
         role: None,
         min_hosts: 1,
         allocation: Allocation::External,
+        codec: 1,
     };
     let owned = |owner, epoch| sharding::Entry { owner, epoch, issued: epoch, lineage: epoch, moving: None };
     let moving = Some((uid(2), epoch(4)));
@@ -213,7 +214,9 @@ fn a_table_is_such_as_entries_can_make() {
 
 #[test]
 fn the_shards_of_a_table_are_such_as_steps_can_make() {
-    let breaks: [Break; 19] = [
+    let breaks: [Break; 21] = [
+        ("no codec", |claim| claim.kinds[0].kind.codec = 0),
+        ("a codec that never is", |claim| claim.kinds[0].kind.codec = Kind::CODEC_MAX + 1),
         ("a type without a name", |claim| claim.kinds[0].kind.name = "".into()),
         ("too long a name", |claim| claim.kinds[0].kind.name = "x".repeat(256).into()),
         ("too long a role", |claim| claim.kinds[0].kind.role = Some("x".repeat(256).into())),

@@ -206,17 +206,17 @@ fn changes_of_shards() -> Vec<Change> {
 }
 
 fn kinds() -> [Arc<Kind>; 4] {
-    let kind = |name: &str, shards, hashing, role: Option<&str>, min_hosts, allocation| {
+    let kind = |name: &str, shards, hashing, role: Option<&str>, min_hosts, allocation, codec| {
         let (name, role) = (name.into(), role.map(Into::into));
-        Arc::new(Kind { name, shards, hashing, role, min_hosts, allocation })
+        Arc::new(Kind { name, shards, hashing, role, min_hosts, allocation, codec })
     };
     let least = Allocation::LeastShards { absolute: 64, percent: 10 };
     let custom = Hashing::Custom(0x9216_d5d9_8979_fb1b);
     [
-        kind("account", 256, Hashing::Xxh3, Some("store"), 3, least),
-        kind("basket", 1000, Hashing::Md5, None, 1, Allocation::Rendezvous),
-        kind("customer", 12, custom, Some("front"), 2, Allocation::External),
-        kind("delivery", 40, Hashing::Xxh3, None, 4, Allocation::Custom),
+        kind("account", 256, Hashing::Xxh3, Some("store"), 3, least, 1),
+        kind("basket", 1000, Hashing::Md5, None, 1, Allocation::Rendezvous, 2),
+        kind("customer", 12, custom, Some("front"), 2, Allocation::External, 3),
+        kind("delivery", 40, Hashing::Xxh3, None, 4, Allocation::Custom, 15),
     ]
 }
 

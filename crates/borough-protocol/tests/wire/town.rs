@@ -113,6 +113,7 @@ impl Town {
             role: Some("front".into()),
             min_hosts: 2,
             allocation: Allocation::LeastShards { absolute: 0, percent: 25 },
+            codec: 1,
         };
         let wanted = (0..shards).map(|number| ShardId { kind: KindId(0), number }).collect();
         let hosts = ShardReport { kinds: vec![(Arc::new(kind), true)], wanted, ..ShardReport::default() };

@@ -32,8 +32,8 @@ pub use self::postcard::Postcard;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// One way to make bytes of values.
-pub trait Codec {
+/// One way to make bytes of values. Those here are all there are: each has a number that every node knows.
+pub trait Codec: sealed::Sealed {
     /// Its number.
     const ID: CodecId;
 
@@ -60,4 +60,15 @@ pub trait Codec {
         *place = Some(Self::decode(bytes)?);
         Ok(())
     }
+}
+
+/// Keeps others from having a [`Codec`] of their own, which would have no number.
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for super::Postcard {}
+    #[cfg(feature = "message-pack")]
+    impl Sealed for super::MessagePack {}
+    #[cfg(feature = "json")]
+    impl Sealed for super::Json {}
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use borough_actor::{Actor, EntityId, Supervision};
+use borough_wire::codec::CodecId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -66,13 +67,13 @@ pub(crate) struct Migration<A> {
     pub(super) install: Install<A>,
 }
 
-type Capture<A> = Box<dyn Fn(&A, &mut Vec<u8>) -> Result<(), String> + Send + Sync>;
-type Install<A> = Box<dyn Fn(&EntityId, &[u8]) -> Result<A, String> + Send + Sync>;
+type Capture<A> = Box<dyn Fn(&A, CodecId, &mut Vec<u8>) -> Result<(), String> + Send + Sync>;
+type Install<A> = Box<dyn Fn(&EntityId, CodecId, &[u8]) -> Result<A, String> + Send + Sync>;
 
 impl<A: Serialize + DeserializeOwned + 'static> Migration<A> {
     /// The whole entity is its state.
     pub(crate) fn of_serde() -> Self {
-        Self { capture: Box::new(write), install: Box::new(|_, bytes| read(bytes)) }
+        Self { capture: Box::new(write), install: Box::new(|_, codec, bytes| read(codec, bytes)) }
     }
 }
 
@@ -83,18 +84,16 @@ impl<A: 'static> Migration<A> {
         make: impl Fn(&EntityId, S) -> A + Send + Sync + 'static,
     ) -> Self {
         Self {
-            capture: Box::new(move |entity, out| write(&state(entity), out)),
-            install: Box::new(move |id, bytes| Ok(make(id, read(bytes)?))),
+            capture: Box::new(move |entity, codec, out| write(&state(entity), codec, out)),
+            install: Box::new(move |id, codec, bytes| Ok(make(id, read(codec, bytes)?))),
         }
     }
 }
 
-fn write<S: Serialize>(state: &S, out: &mut Vec<u8>) -> Result<(), String> {
-    let written = postcard::to_extend(state, std::mem::take(out));
-    *out = written.map_err(|error| error.to_string())?;
-    Ok(())
+fn write<S: Serialize>(state: &S, codec: CodecId, out: &mut Vec<u8>) -> Result<(), String> {
+    codec.encode(state, out).map_err(|error| error.to_string())
 }
 
-fn read<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, String> {
-    postcard::from_bytes(bytes).map_err(|error| error.to_string())
+fn read<S: DeserializeOwned>(codec: CodecId, bytes: &[u8]) -> Result<S, String> {
+    codec.decode(bytes).map_err(|error| error.to_string())
 }

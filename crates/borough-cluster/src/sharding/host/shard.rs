@@ -317,7 +317,7 @@ where
             None => Err("the node it moves to is no member".to_owned()),
             Some(carrier) => {
                 let migration = floor.settings.migration.as_ref();
-                transfer::write(home, migration, (&floor.system).into(), &carrier)
+                transfer::write(home, migration, floor.around.codec(), (&floor.system).into(), &carrier)
             }
         };
         moving.taken.extend(resident::taken_replies());
@@ -517,8 +517,8 @@ where
             return;
         }
         let whole = std::mem::take(&mut install.bytes);
-        let migration = floor.settings.migration.as_ref();
-        match transfer::read(&whole, migration, (&floor.system).into(), &carrier) {
+        let (migration, codec) = (floor.settings.migration.as_ref(), floor.around.codec());
+        match transfer::read(&whole, migration, codec, (&floor.system).into(), &carrier) {
             Ok(entities) => {
                 install.entities = Some(entities);
                 floor.around.report(LaneReport::Installed { shard, epoch });

@@ -14,6 +14,7 @@ use borough_actor::{DeadLetterReason, EntityId, Fault, SystemHandle};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
 use borough_protocol::version::Version;
+use borough_wire::codec::CodecId;
 
 use super::order::LaneReport;
 use super::parcel::Barrier;
@@ -70,6 +71,9 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// How many shards the type has.
     fn shards(&self) -> u32;
+
+    /// How its messages and states are encoded.
+    fn codec(&self) -> CodecId;
 
     /// Whether turns may run now: the lease.
     fn may_run(&self) -> bool;

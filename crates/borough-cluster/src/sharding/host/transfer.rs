@@ -1,12 +1,12 @@
 //! A shard on its way to another node, in bytes.
 //!
 //! ```text
-//! version u8 | epoch of the sender u64 | codec of messages u8 | entity ... | digest of all before u64
+//! version u8 | epoch of the sender u64 | codec of the type u8 | entity ... | digest of all before u64
 //! entity    length of id u8 | id | has state u8 | state if so | stashed | timers | waiting
-//! state     length u32 | postcard
+//! state     length u32 | in the codec of the type
 //! stashed, waiting   count u32 | message ...
 //! timers    count u32 | (length of key u32 | key | milliseconds left u64 | message) ...
-//! message   is ask u8 | milliseconds left u64 (all ones: no end known) | length u32 | body
+//! message   is ask u8 | milliseconds left u64 (all ones: no end known) | length u32 | body, in the codec of the type
 //! ```
 //! Numbers have the least byte first. It is cut into parts of at most 192 KiB. Promise: what is read was written whole by a host of the shard, or
 //! it is refused; bytes of a peer never make more than they are themselves.
@@ -52,16 +52,17 @@ pub(super) type Carry<M> = (M, Option<AskId>);
 pub(super) fn write<A: Actor, T: Turns<A>>(
     home: &Home<A, T>,
     migration: Option<&Migration<A>>,
+    codec: CodecId,
     system: SystemRef<'_>,
     carrier: &Arc<dyn Carrier>,
 ) -> Result<Vec<Vec<u8>>, String>
 where
     A::Msg: Message,
 {
-    let mut writer = Writer { out: Vec::new(), codec: carrier.codec(), system };
+    let mut writer = Writer { out: Vec::new(), codec, system };
     writer.out.push(VERSION);
     writer.out.extend_from_slice(&home.epoch.get().to_le_bytes());
-    writer.out.push(carrier.codec().number());
+    writer.out.push(codec.number());
     let written =
         within(carrier, || home.table.taken().try_for_each(|slot| writer.entity(home, slot, migration)));
     written?;
@@ -104,7 +105,8 @@ impl Writer<'_> {
         let state = actor.zip(migration);
         self.out.push(u8::from(state.is_some()));
         if let Some((actor, migration)) = state {
-            let capture = |out: &mut Vec<u8>| resident::catch(|| (migration.capture)(actor, out));
+            let codec = self.codec;
+            let capture = |out: &mut Vec<u8>| resident::catch(|| (migration.capture)(actor, codec, out));
             let captured = self.sized(|out| capture(out).unwrap_or_else(|fault| Err(fault.to_string())));
             captured.map_err(|why| format!("the state of {} cannot be written: {why}", place.id))?;
         }
@@ -204,6 +206,7 @@ pub(super) fn epoch_of(first: &[u8]) -> Option<Epoch> {
 pub(super) fn read<A: Actor>(
     bytes: &[u8],
     migration: Option<&Migration<A>>,
+    codec: CodecId,
     system: SystemRef<'_>,
     carrier: &Arc<dyn Carrier>,
 ) -> Result<Vec<Carried<A>>, String>
@@ -216,7 +219,9 @@ where
         return Err("its digest is wrong".to_owned());
     }
     let (head, rest) = content.split_at_checked(HEAD).ok_or_else(cut_short)?;
-    let codec = CodecId::from_number(head[HEAD - 1]).ok_or("its codec is unknown")?;
+    if head[HEAD - 1] != codec.number() {
+        return Err(format!("it is in the codec of number {}, and the type in {codec}", head[HEAD - 1]));
+    }
     let mut reader = Reader { rest, codec, system };
     within(carrier, || {
         let mut entities = Vec::new();
@@ -264,9 +269,9 @@ impl<'a> Reader<'a> {
         let state = match (self.byte()?, migration) {
             (0, _) => None,
             (_, Some(migration)) => {
-                let bytes = self.sized()?;
-                let read =
-                    resident::catch(|| (migration.install)(&id, bytes)).map_err(|fault| fault.to_string());
+                let (bytes, codec) = (self.sized()?, self.codec);
+                let read = resident::catch(|| (migration.install)(&id, codec, bytes))
+                    .map_err(|fault| fault.to_string());
                 Some(
                     read.and_then(|read| read)
                         .map_err(|why| format!("the state of {id} cannot be read: {why}"))?,

@@ -35,6 +35,7 @@ fn kind() -> Arc<Kind> {
         role: None,
         min_hosts: 1,
         allocation: Allocation::Rendezvous,
+        codec: 1,
     })
 }
 

@@ -24,6 +24,7 @@ fn kind(name: &str, shards: u32) -> Arc<Kind> {
         role: None,
         min_hosts: 1,
         allocation: Allocation::External,
+        codec: 1,
     })
 }
 
@@ -96,6 +97,7 @@ fn a_type_is_declared_once_and_only_if_it_is_sound() {
     no_longer_fits(&table, &Change::Declare(kind("b", 0)));
     no_longer_fits(&table, &Change::Declare(kind("b", Kind::SHARDS_MAX + 1)));
     no_longer_fits(&table, &Change::Declare(kind(&"b".repeat(256), 1)));
+    no_longer_fits(&table, &Change::Declare(Arc::new(Kind { codec: 0, ..(*kind("b", 8)).clone() })));
     let full = after([Change::Declare(kind("b", Kind::SHARDS_MAX))]);
     no_longer_fits(&full, &Change::Declare(kind("c", Kind::SHARDS_MAX)));
     assert_eq!(full.kind_named("b").map(|(id, _)| id), Some(KindId(1)));

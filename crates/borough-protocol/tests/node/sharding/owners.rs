@@ -37,6 +37,7 @@ fn who_means_another_type_by_the_name_does_not_host_it() {
         Kind { hashing: Hashing::Md5, ..kind() },
         Kind { role: Some("x".into()), ..kind() },
         Kind { allocation: Allocation::Rendezvous, ..kind() },
+        Kind { codec: 2, ..kind() },
     ] {
         let mut town = Town::hosting(&["a"], &kind());
         town.rig.start("b");

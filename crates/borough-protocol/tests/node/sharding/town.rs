@@ -24,6 +24,7 @@ pub(crate) fn kind() -> Kind {
         role: None,
         min_hosts: 1,
         allocation: Allocation::LeastShards { absolute: 0, percent: 10 },
+        codec: 1,
     }
 }
 

@@ -74,6 +74,7 @@ fn kind() -> Kind {
         role: None,
         min_hosts: 0,
         allocation: Allocation::Custom,
+        codec: 1,
     }
 }
 

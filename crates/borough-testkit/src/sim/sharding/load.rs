@@ -65,6 +65,7 @@ impl Load {
                     role: None,
                     min_hosts: 1,
                     allocation: *random.pick(&allocations).unwrap_or(&Allocation::Rendezvous),
+                    codec: 1,
                 };
                 (Arc::new(kind), random.per_mille(400))
             })

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use borough_actor::{AskError, EntityId, StopReason};
 use borough_protocol::sharding::region::Dropped;
+use borough_wire::codec::CodecId;
 use tokio::time::timeout;
 
 use super::super::order::Depth;
@@ -269,6 +270,17 @@ async fn a_transfer_that_was_changed_on_its_way_is_not_taken() {
     to.reported(LaneReport::Impossible { shard, epoch: e(900) }).await;
     let reports = to.around.reports.lock().unwrap();
     assert!(!reports.iter().any(|report| matches!(report, LaneReport::Installed { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transfer_in_another_codec_than_the_type_s_is_not_taken() {
+    let (_system, from, to) = two(migrating);
+    from.tell("a", Word::Note(1)).await;
+    froze(&from, 2).await;
+    *to.around.codec.lock().unwrap() = CodecId::Json;
+    let (shard, epoch, parts) = from.around.transfers.lock().unwrap().pop().unwrap();
+    to.take_parts(shard, epoch, &parts).await;
+    to.reported(LaneReport::Impossible { shard, epoch }).await;
 }
 
 #[tokio::test(start_paused = true)]

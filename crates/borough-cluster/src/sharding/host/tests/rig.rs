@@ -69,6 +69,7 @@ pub(super) struct Around<M> {
     pub(super) refused: AtomicU64,
     /// Whom was said that an entity has room: the life, its shard, its id, how much.
     pub(super) admitted: Mutex<Vec<(u64, u32, String, usize)>>,
+    pub(super) codec: Mutex<CodecId>,
     pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
     carrier: Arc<dyn Carrier>,
 }
@@ -94,6 +95,10 @@ impl<M: Message> Surroundings<M> for Around<M> {
 
     fn shards(&self) -> u32 {
         SHARDS
+    }
+
+    fn codec(&self) -> CodecId {
+        *self.codec.lock().unwrap()
     }
 
     fn may_run(&self) -> bool {
@@ -189,6 +194,7 @@ impl<M: Message> Node<M> {
             transfers: Mutex::default(),
             refused: AtomicU64::new(0),
             admitted: Mutex::default(),
+            codec: Mutex::new(CodecId::Postcard),
             fence: Mutex::default(),
         });
         let lanes = start(settings, around.clone());
