@@ -26,7 +26,7 @@ use super::given_up::GivenUp;
 use super::table::AskTable;
 use super::turn::Turn;
 use crate::fault::Fault;
-use crate::remote::ReplyAddress;
+use crate::remote::{ReplyAddress, decode_as};
 use crate::sync::{Mutex, lock};
 use crate::time::later;
 
@@ -428,6 +428,7 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
 
     fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool {
         let Some(decode) = self.decoder(ask) else { return false };
+        decode_as(codec);
         // User code: not under the lock, and what it does is no reason to lose the answers of others.
         let answer = Fault::catch(|| decode(codec, answer)).ok().and_then(Result::ok);
         self.end_abroad(ask, answer.ok_or(Lost::Unreadable))

@@ -92,10 +92,12 @@ impl<T: Message> Deliver<T> for Abroad {
     }
 
     fn deliver(self: Box<Self>, answer: T) -> Result<(), T> {
-        let ReplyAddress { carrier, ask } = self.address;
+        let ReplyAddress { carrier, ask, codec } = self.address;
+        // The ask may have come by way of another node, which knows codecs that the asker does not.
+        let codec = if carrier.reads(codec) { codec } else { carrier.codec() };
         let sent = with_scratch(|body| {
-            passage::within(&carrier, || carrier.codec().encode(&answer, body)).ok()?;
-            carrier.answer(ask, body).ok()
+            passage::within(&carrier, || codec.encode(&answer, body)).ok()?;
+            carrier.answer(ask, codec, body).ok()
         });
         let taken = passage::taken();
         if sent.is_some() {

@@ -35,6 +35,9 @@ pub trait Carrier: Send + Sync {
     /// How messages to that node are encoded.
     fn codec(&self) -> CodecId;
 
+    /// Whether that node can decode what is in that codec, as far as is known.
+    fn reads(&self, codec: CodecId) -> bool;
+
     /// Whether that node is lost, for good.
     fn is_lost(&self) -> bool;
 
@@ -44,8 +47,8 @@ pub trait Carrier: Send + Sync {
     /// Takes a message; stands in line until there is room. Dropping the future withdraws what still waits.
     fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>>;
 
-    /// Takes an answer; it never waits for room.
-    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent>;
+    /// Takes an answer that is in that codec; it never waits for room.
+    fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent>;
 
     /// Says that an ask of that node will have no answer.
     fn lose(&self, ask: u64, why: Lost);
@@ -128,6 +131,8 @@ pub enum Interruption {
 pub struct ReplyAddress {
     pub(crate) carrier: Arc<dyn Carrier>,
     pub(crate) ask: u64,
+    /// In which the ask came: whoever asks in a codec understands the answer in it.
+    pub(crate) codec: CodecId,
 }
 
 impl fmt::Debug for ReplyAddress {

@@ -31,14 +31,14 @@ pub use self::inlet::{Arrived, Inlet};
 pub use self::message::Message;
 pub(crate) use self::packet::Packet;
 pub use self::packet::{RUN_BYTES, RUN_MESSAGES};
-pub use self::passage::{current as current_passage, within};
+pub use self::passage::{current as current_passage, decode_as, within};
 pub use self::sending::Outgoing;
 use crate::ask::AskId;
 pub use crate::ask::Lost;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::system::SystemHandle;
 
-/// An answer came from another node. To be called [`within`] the passage from there.
+/// An answer came from another node, in that codec. To be called [`within`] the passage from there.
 pub fn answer(system: &SystemHandle, ask: u64, codec: CodecId, body: &[u8]) {
     system.core().asks.answer_encoded(AskId::of_number(ask), codec, body);
 }

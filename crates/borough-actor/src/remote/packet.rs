@@ -165,6 +165,7 @@ fn unreadable<M: Send + 'static>(carrier: &Arc<dyn Carrier>, cell: &ActorCell<M>
 /// Runs the user's code: a panic in it is no reason to lose what others sent.
 fn decode_from<M: Message>(carrier: &Arc<dyn Carrier>, codec: CodecId, body: &[u8], place: &mut Option<M>) {
     passage::within(carrier, || {
+        passage::decode_as(codec);
         // What is wrong with it is of no more interest: nothing is in place then.
         let _ = Fault::catch(|| discarding(|| codec.decode_into(body, place).is_ok()));
     });

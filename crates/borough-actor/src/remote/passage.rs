@@ -5,6 +5,8 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
+use borough_wire::codec::CodecId;
+
 use super::carrier::Carrier;
 
 thread_local! {
@@ -12,6 +14,8 @@ thread_local! {
     /// costs no count.
     static CARRIER: RefCell<Option<Arc<dyn Carrier>>> = const { RefCell::new(None) };
     static OPEN: Cell<bool> = const { Cell::new(false) };
+    /// How what this thread decodes was encoded.
+    static CODEC: Cell<CodecId> = const { Cell::new(CodecId::Postcard) };
     /// Asks for whose answers slots were taken while a message was encoded: replies that are no ask's own.
     static TAKEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static ANY_TAKEN: Cell<bool> = const { Cell::new(false) };
@@ -53,6 +57,17 @@ pub fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
         return None;
     }
     CARRIER.with_borrow(|carrier| carrier.as_ref().map(look))
+}
+
+/// Says in which codec that is which this thread decodes next: replies in it are answered in the same.
+#[inline]
+pub fn decode_as(codec: CodecId) {
+    CODEC.set(codec);
+}
+
+/// How what this thread decodes was encoded.
+pub(super) fn codec() -> CodecId {
+    CODEC.get()
 }
 
 /// Gives `act` an empty buffer to encode into.

@@ -113,7 +113,7 @@ impl<T: Message> Serialize for Reply<T> {
             let asks = &passage.home().system().core().asks;
             match self.travel(asks, passage.number()) {
                 Travel::From(ask) => WireReply { whose: Whose::Sender, ask }.serialize(serializer),
-                Travel::Further(ReplyAddress { carrier, ask }) => {
+                Travel::Further(ReplyAddress { carrier, ask, .. }) => {
                     WireReply { whose: whose(passage, &carrier), ask }.serialize(serializer)
                 }
                 Travel::Unwanted => WireReply { whose: Whose::Nobody, ask: 0 }.serialize(serializer),
@@ -128,7 +128,7 @@ impl<'de, T: Message> Deserialize<'de> for Reply<T> {
         let WireReply { whose, ask } = WireReply::deserialize(deserializer)?;
         let passage = passage::current(Clone::clone).ok_or_else(|| D::Error::custom(NOT_HERE))?;
         Ok(match origin(&passage, &whose) {
-            Origin::There(carrier) => Self::abroad(ReplyAddress { carrier, ask }),
+            Origin::There(carrier) => Self::abroad(ReplyAddress { carrier, ask, codec: passage::codec() }),
             Origin::Here => Self::home(&passage.home().system().core().asks, ask),
             Origin::Nobody => Self::unwanted(),
         })

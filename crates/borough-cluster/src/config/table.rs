@@ -452,7 +452,7 @@ pub(super) static KINDS: &[Setting] = &[
         "sharding.codec",
         Is::Choice(&CODEC_NAMES),
         codec,
-        "How messages to the type's entities, and states that move, are encoded. Unset, as `node.codec` says. Those other than postcard must be built in. The same on all nodes."
+        "How messages to the type's entities, their answers, and states that move, are encoded. Unset, as `node.codec` says. Those other than postcard must be built in. The same on all nodes."
     ),
     setting!(
         OfKind,

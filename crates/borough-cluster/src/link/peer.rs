@@ -45,6 +45,8 @@ pub(crate) struct Link {
     answers: Arc<Outbound>,
     lost: AtomicBool,
     codec: AtomicU8,
+    /// What the peer can decode; everything, until it has said so.
+    codecs: AtomicU8,
     frame_max: AtomicUsize,
     own_frame_max: usize,
     message_max: AtomicUsize,
@@ -99,6 +101,7 @@ impl Link {
             answers: outbound(Lane::Answers),
             lost: AtomicBool::new(false),
             codec: AtomicU8::new(codec.number()),
+            codecs: AtomicU8::new(u8::MAX),
             // Until the peer has said what it takes, what every node takes.
             frame_max: AtomicUsize::new(*FRAME_MAX_RANGE.start()),
             own_frame_max: limits.frame_max,
@@ -413,6 +416,11 @@ impl Carrier for Link {
         CodecId::from_number(self.codec.load(Ordering::Relaxed)).unwrap_or(CodecId::Postcard)
     }
 
+    #[inline]
+    fn reads(&self, codec: CodecId) -> bool {
+        Codecs::from_mask(self.codecs.load(Ordering::Relaxed)).contains(codec)
+    }
+
     fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
@@ -434,8 +442,8 @@ impl Carrier for Link {
         Box::pin(InLine(self.started(&self.messages).queue.clone().enter(frame)))
     }
 
-    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {
-        let (sizes, codec) = (self.sizes(), self.codec());
+    fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
+        let sizes = self.sizes();
         if body.len() + HEAD_MAX > sizes.message_max {
             return Err(Unsent::TooLarge { size: body.len(), max: sizes.message_max - HEAD_MAX });
         }
@@ -543,7 +551,8 @@ impl Owner for Link {
         self.frame_max.store(frame_max.min(self.own_frame_max), Ordering::Relaxed);
         let message_max = usize::try_from(connection.message_max).unwrap_or(usize::MAX);
         self.message_max.fetch_min(message_max, Ordering::Relaxed);
-        if !Codecs::from_mask(connection.codecs).contains(self.codec()) {
+        self.codecs.store(connection.codecs, Ordering::Relaxed);
+        if !self.reads(self.codec()) {
             tracing::error!(peer = %self.peer, codec = %self.codec(), "a peer cannot read this codec: build it in there; postcard is used");
             self.codec.store(CodecId::Postcard.number(), Ordering::Relaxed);
         }

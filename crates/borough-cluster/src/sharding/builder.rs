@@ -195,9 +195,9 @@ macro_rules! wanted {
             self
         }
 
-        /// How messages to the type's entities are encoded, those that move with a shard too, and states that move: `Postcard`, `MessagePack` (feature
-        /// `message-pack`) or `Json` (feature `json`). All nodes must say the same. Default: [that of the node](crate::NodeBuilder::codec), which is
-        /// postcard unless it says otherwise.
+        /// How messages to the type's entities and their answers are encoded, those that move with a shard too, and states that move: `Postcard`,
+        /// `MessagePack` (feature `message-pack`) or `Json` (feature `json`). All nodes must say the same. Default:
+        /// [that of the node](crate::NodeBuilder::codec), which is postcard unless it says otherwise.
         ///
         /// With `MessagePack` and JSON messages and states may gain fields while nodes of both versions run; and what says nothing of its own
         /// form, as `#[serde(untagged)]`, can travel. Postcard takes less room and less time.

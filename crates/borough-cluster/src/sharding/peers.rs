@@ -153,6 +153,10 @@ impl Carrier for Lasting {
         self.codec
     }
 
+    fn reads(&self, codec: CodecId) -> bool {
+        self.link.reads(codec)
+    }
+
     fn is_lost(&self) -> bool {
         self.link.is_lost()
     }
@@ -166,8 +170,8 @@ impl Carrier for Lasting {
         self.link.clone().send(head, body)
     }
 
-    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {
-        self.link.answer(ask, body)
+    fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
+        self.link.answer(ask, codec, body)
     }
 
     fn lose(&self, ask: u64, why: Lost) {

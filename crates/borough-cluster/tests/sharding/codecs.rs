@@ -10,7 +10,7 @@ use borough_cluster::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::rig::{Rig, within};
+use crate::rig::{BOUND, Rig, after, within};
 
 /// One coin or several, without a word which: postcard writes it, and cannot read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,7 @@ enum Till {
     /// The same, in a turn of so many seconds.
     PutSlowly(Coins, u64),
     Sum(Reply<u64>),
+    All(Reply<Coins>),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -61,6 +62,7 @@ impl Actor for Drawer {
                 self.put(coins);
             }
             Till::Sum(reply) => reply.send(self.coins.clone().list().into_iter().sum()),
+            Till::All(reply) => reply.send(self.coins.clone()),
         }
         Ok(())
     }
@@ -110,6 +112,15 @@ async fn what_does_not_describe_itself_is_not_read_with_postcard() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_entity_answers_in_the_codec_that_it_is_asked_in() {
+    let [a, b] = Rig::new(185).cluster(["a:1", "b:1"]).await;
+    tills(&a).codec::<MessagePack>().start().await.unwrap();
+    let tills = proxy(&b).codec::<MessagePack>().start().await.unwrap();
+    within(tills.tell("x", Till::Put(Coins::One(1)))).await.unwrap();
+    assert_eq!(within(tills.ask("x", Till::All)).await.unwrap(), Coins::Several(vec![1]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn another_codec_is_refused_and_both_are_named() {
     let [a, b] = Rig::new(182).cluster(["a:1", "b:1"]).await;
     tills(&a).codec::<MessagePack>().start().await.unwrap();
@@ -135,13 +146,17 @@ async fn a_shard_moves_with_state_and_queue_in_the_codec_of_its_type() {
         tills(node).codec::<MessagePack>().start().await.unwrap();
     }
     let region = proxy(&c).codec::<MessagePack>().start().await.unwrap();
+    // All know by then who hosts it.
+    after(Duration::from_secs(1)).await;
     within(region.tell("x", Till::Put(Coins::One(1)))).await.unwrap();
     assert_eq!(within(region.ask("x", Till::Sum)).await.unwrap(), 1);
     // These are in a turn, or wait for theirs, as the shard is told to move.
     within(region.tell("x", Till::PutSlowly(Coins::One(2), 2))).await.unwrap();
     within(region.tell("x", Till::Put(Coins::Several(vec![3, 4])))).await.unwrap();
+    let tills = region.clone();
+    let asked = tokio::spawn(async move { tills.ask("x", Till::All).timeout(BOUND).await });
     let (shard, mut events) = (region.shard_of("x").unwrap(), a.shard_events());
-    let is_at_a = a.explain("tills", "x").unwrap().owner.unwrap().1 == a.uid();
+    let is_at_a = c.explain("tills", "x").unwrap().owner.unwrap().1 == a.uid();
     let to = if is_at_a { &b } else { &a };
     a.move_shard("tills", shard, to.node_id().as_str()).unwrap();
     within(async {
@@ -149,5 +164,7 @@ async fn a_shard_moves_with_state_and_queue_in_the_codec_of_its_type() {
         while !is_it(&events.recv().await.unwrap().what) {}
     })
     .await;
+    // Answered by another node than the one that was asked.
+    assert_eq!(within(asked).await.unwrap().unwrap(), Coins::Several(vec![1, 2, 3, 4]));
     assert_eq!(within(region.ask("x", Till::Sum)).await.unwrap(), 10);
 }

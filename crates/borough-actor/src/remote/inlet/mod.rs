@@ -84,6 +84,7 @@ pub(super) fn to<M: Message>(actor: &ActorRef<M>) -> Box<dyn Inlet> {
 /// It is staged within, because a large message costs more to move than to decode.
 #[inline]
 fn decode<M: Message>(message: Arrived<'_>, stage: impl FnOnce(M)) -> Result<(), CodecError> {
+    passage::decode_as(message.codec);
     let decoded = Fault::catch(|| {
         stage(discarding(|| message.codec.decode(message.body))?);
         Ok(())

@@ -341,6 +341,10 @@ impl Carrier for Way {
         CodecId::Postcard
     }
 
+    fn reads(&self, _: CodecId) -> bool {
+        true
+    }
+
     fn is_lost(&self) -> bool {
         false
     }
@@ -353,7 +357,7 @@ impl Carrier for Way {
         Box::pin(Nowhere)
     }
 
-    fn answer(&self, ask: u64, _: &[u8]) -> Result<(), Unsent> {
+    fn answer(&self, ask: u64, _: CodecId, _: &[u8]) -> Result<(), Unsent> {
         self.answered.lock().unwrap().push(ask);
         Ok(())
     }

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_actor::remote::{Carrier, Message, within};
+use borough_actor::remote::{Carrier, Message, decode_as, within};
 use borough_actor::resident::{self, AskId, SystemRef};
 use borough_actor::{Actor, EntityId, TimerKey};
 use borough_protocol::sharding::Epoch;
@@ -224,6 +224,7 @@ where
     }
     let mut reader = Reader { rest, codec, system };
     within(carrier, || {
+        decode_as(codec);
         let mut entities = Vec::new();
         while !reader.rest.is_empty() {
             entities.push(reader.entity(migration)?);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use borough_actor::remote::{Lost, Message, within};
+use borough_actor::remote::{Lost, Message, decode_as, within};
 use borough_actor::resident::{self, AskClock};
 use borough_actor::{Actor, DeadLetterReason, EntityId};
 
@@ -96,6 +96,7 @@ fn decode<A: Actor, T: Turns<A>>(came: &Came<'_>, floor: &Floor<A, T>, place: &m
 where
     A::Msg: Message,
 {
+    decode_as(came.codec);
     // What is wrong with it is of no more interest: nothing is in place then.
     let _ = resident::decoding(|| came.codec.decode_into(came.body, place).is_ok());
     if place.is_none() {

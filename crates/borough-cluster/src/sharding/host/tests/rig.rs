@@ -462,6 +462,10 @@ impl Carrier for Loop {
         CodecId::Postcard
     }
 
+    fn reads(&self, _codec: CodecId) -> bool {
+        true
+    }
+
     fn is_lost(&self) -> bool {
         false
     }
@@ -475,8 +479,8 @@ impl Carrier for Loop {
     }
 
     /// What is answered to the node at the other end is answered here: it is the same.
-    fn answer(&self, ask: u64, body: &[u8]) -> Result<(), Unsent> {
-        borough_actor::remote::answer(self.home.system(), ask, CodecId::Postcard, body);
+    fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
+        borough_actor::remote::answer(self.home.system(), ask, codec, body);
         Ok(())
     }
 
