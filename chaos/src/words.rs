@@ -12,6 +12,9 @@ pub(crate) const MULE: &str = "mule";
 /// The type of entities that nobody sends to before the flood.
 pub(crate) const UNKNOWN: &str = "unknown";
 
+/// Threads of the runtime that runs a node's actors, unless the node is told otherwise.
+pub(crate) const WORKERS: usize = 2;
+
 /// One line of a node's standard output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]

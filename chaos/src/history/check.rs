@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::History;
+use super::late::{self, Thaw};
 use super::line::{Outcome, Sending};
 use super::of_id::OfId;
 use super::rules;
@@ -17,8 +18,8 @@ const EXAMPLES: usize = 3;
 pub(crate) struct Expected {
     /// Which entities may have begun anew.
     pub(crate) lives: Lives,
-    /// Processes that stood still for longer than a fail-over: turns that they were in the middle of may end too late.
-    pub(crate) frozen: BTreeSet<String>,
+    /// Processes that stood still for longer than a fail-over, and when they went on: turns that they were in the middle of may be late.
+    pub(crate) frozen: BTreeMap<String, Thaw>,
     /// Senders that were cut off from the entities, and until when: what they sent before may be lost, wait for as long as it likes, and end by timeout.
     pub(crate) apart: BTreeMap<u32, u64>,
 }
@@ -55,7 +56,7 @@ pub(crate) struct Findings {
     pub(crate) unanswered: usize,
     /// Messages handled after a later one of their sender.
     pub(crate) reordered: usize,
-    /// Turns of frozen processes that ended too late.
+    /// Turns that processes which had stood still were in the middle of.
     pub(crate) late: usize,
     /// Entities that began anew.
     pub(crate) renewed: usize,
@@ -116,13 +117,15 @@ pub(crate) fn check(history: &History, expected: &Expected, ids: u32) -> Finding
     let is_unanswered =
         |sending: &&Sending| sending.is_ask && !matches!(sending.outcome, Outcome::Answered(_));
     findings.unanswered = history.sendings.iter().filter(is_unanswered).count();
-    for of_id in OfId::all(history, expected) {
+    let all = OfId::all(history, expected);
+    late::check(&all, history, expected, &mut findings.faults);
+    for of_id in &all {
         findings.handled += of_id.turns.len();
         findings.late += of_id.late.len();
         findings.lost += of_id.lost().len();
         findings.renewed += usize::from(of_id.is_renewed());
-        rules::run(&of_id, history, expected, &mut findings.faults);
-        let longest = silence::longest(&of_id, expected, &mut findings.faults);
+        rules::run(of_id, history, expected, &mut findings.faults);
+        let longest = silence::longest(of_id, expected, &mut findings.faults);
         if !of_id.is_renewed() {
             findings.others_silence = findings.others_silence.max(longest);
         }

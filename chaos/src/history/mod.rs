@@ -5,6 +5,7 @@
 
 mod check;
 mod clock;
+mod late;
 mod line;
 mod of_id;
 mod rules;
@@ -16,11 +17,13 @@ use std::fs;
 use std::path::Path;
 
 pub(crate) use self::check::{Expected, Findings, Lives, check};
+pub(crate) use self::clock::moment;
 pub use self::clock::now;
+pub(crate) use self::late::Thaw;
 pub use self::line::{Line, Outcome, Page, Sending, Signed, Turn};
 #[cfg(test)]
 pub(crate) use self::silence::Silence;
-pub(crate) use self::silence::{again, longest_between};
+pub(crate) use self::silence::{Meanwhile, again, longest_between, meanwhile};
 
 /// How the files of histories end.
 pub(crate) const EXTENSION: &str = "history";

@@ -12,7 +12,7 @@ pub(super) struct OfId<'a> {
     pub(super) sendings: Vec<&'a Sending>,
     /// With the process each was in. Those that came too late to count are in `late`.
     pub(super) turns: Vec<(usize, &'a Turn)>,
-    /// Turns of a process that had been frozen: an older epoch's, after a newer one's first.
+    /// Turns of a process that had stood still and went on: an older epoch's, after a newer one's first.
     pub(super) late: Vec<(usize, &'a Turn)>,
     pub(super) page: Option<&'a Page>,
 }
@@ -30,15 +30,15 @@ impl<'a> OfId<'a> {
         for (id, page) in &history.pages {
             by_id.entry(*id).or_default().page = Some(page);
         }
-        let is_frozen: Vec<bool> =
-            history.processes.iter().map(|process| expected.frozen.contains(process)).collect();
+        let thawed: Vec<Option<u64>> =
+            history.processes.iter().map(|process| Some(expected.frozen.get(process)?.at)).collect();
         let mut all: Vec<_> = by_id
             .into_iter()
             .map(|(id, of_id)| {
                 let mut of_id = Self { id, ..of_id };
                 of_id.sendings.sort_by_key(|sending| sending.sent);
                 of_id.turns.sort_by_key(|(_, turn)| turn.signed.at);
-                of_id.set_late_apart(&is_frozen);
+                of_id.set_late_apart(&thawed);
                 of_id
             })
             .collect();
@@ -46,11 +46,13 @@ impl<'a> OfId<'a> {
         all
     }
 
-    fn set_late_apart(&mut self, is_frozen: &[bool]) {
+    /// What is at work at an older epoch before its process stood still is not late: it overlaps, as anybody's would.
+    fn set_late_apart(&mut self, thawed: &[Option<u64>]) {
         let mut highest = 0;
         let (mut turns, mut late) = (Vec::new(), Vec::new());
         for (process, turn) in self.turns.drain(..) {
-            if turn.signed.epoch < highest && is_frozen[process] {
+            let is_thawed = thawed[process].is_some_and(|at| turn.signed.at >= at);
+            if turn.signed.epoch < highest && is_thawed {
                 late.push((process, turn));
             } else {
                 turns.push((process, turn));

@@ -2,7 +2,7 @@
 //!
 //! | rule | looks at |
 //! |---|---|
-//! | no two activations overlap; no older epoch works after a newer one | turns by time |
+//! | no two activations overlap; no older epoch works after a newer one | turns by time; for what a process does that had stood still see `late` |
 //! | no older life answers after a newer one | answers as they came |
 //! | a life ends only where its process was harmed | turns by time |
 //! | a state that moved was not rolled back | the counts of each life's turns |

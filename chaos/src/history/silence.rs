@@ -59,19 +59,46 @@ pub(super) fn longest(of_id: &OfId<'_>, expected: &Expected, faults: &mut Faults
 
 /// The longest that anybody waited for an entity, of waits that ended after one moment and began before another.
 pub(crate) fn longest_between(history: &History, expected: &Expected, from: u64, until: u64) -> Silence {
+    let all = OfId::all(history, expected);
+    all.iter().map(|of_id| between(of_id, expected, from, until)).max().unwrap_or_default()
+}
+
+/// The same of one entity.
+fn between(of_id: &OfId<'_>, expected: &Expected, from: u64, until: u64) -> Silence {
     let mut longest = Silence::default();
-    for of_id in OfId::all(history, expected) {
-        for (sending, next) in waits(&of_id, expected) {
-            if let Some(next) = next
-                && next >= from
-                && sending.sent < until
-            {
-                let time = after(next, sending.sent);
-                longest = longest.max(Silence { time, since: sending.sent, id: of_id.id });
-            }
+    for (sending, next) in waits(of_id, expected) {
+        if let Some(next) = next
+            && next >= from
+            && sending.sent < until
+        {
+            let time = after(next, sending.sent);
+            longest = longest.max(Silence { time, since: sending.sent, id: of_id.id });
         }
     }
     longest
+}
+
+/// What entities did between two moments, of those that did not begin anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Meanwhile {
+    /// How many asks were sent to them, and answered, in that time.
+    pub(crate) answered: usize,
+    /// The longest that anybody waited for one of them.
+    pub(crate) silence: Silence,
+}
+
+/// What entities that did not begin anew did between two moments.
+pub(crate) fn meanwhile(history: &History, expected: &Expected, from: u64, until: u64) -> Meanwhile {
+    let mut meanwhile = Meanwhile::default();
+    let is_answered = |sending: &&&Sending| {
+        let is_within = sending.sent >= from && sending.done < until;
+        is_within && matches!(sending.outcome, Outcome::Answered(_))
+    };
+    for of_id in OfId::all(history, expected).iter().filter(|of_id| !of_id.is_renewed()) {
+        meanwhile.answered += of_id.sendings.iter().filter(is_answered).count();
+        meanwhile.silence = meanwhile.silence.max(between(of_id, expected, from, until));
+    }
+    meanwhile
 }
 
 /// How long after a moment the last entity answered that had been silent for a noticeable time; of messages sent before `until`.

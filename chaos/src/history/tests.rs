@@ -1,5 +1,8 @@
 //! Each rule finds what it is for, and nothing else.
 
+use std::time::Duration;
+
+use super::late::{TOO_LATE, TOO_MANY, TURNS_MAX};
 use super::*;
 
 /// A history of one entity, told step by step. Times are milliseconds.
@@ -119,13 +122,50 @@ fn the_late_turns_of_a_frozen_process_are_counted_and_their_answers_found() {
         .sending(true, 2, 3, Outcome::Open("the node was lost".to_owned()))
         .turn(HERE, 20, 1, 7, 2, 3)
         .page(30, 8, 1, 2);
-    let frozen = Expected { lives: here(), frozen: ["here".to_owned()].into(), ..Expected::default() };
-    let findings = check(&tale.0, &frozen, 1);
+    let findings = check(&tale.0, &thawed(), 1);
     assert!(findings.faults.is_empty(), "{:?}", findings.faults);
     assert_eq!((findings.late, findings.handled), (1, 2));
     let answered = tale.asked(19, 4, 21, 1, 7, 3).turn(HERE, 21, 1, 7, 3, 4);
-    let faults = check(&answered.0, &frozen, 1).faults.rules();
+    let faults = check(&answered.0, &thawed(), 1).faults.rules();
     assert_eq!(faults, ["an older life answered after a newer one"]);
+}
+
+/// This process went on after 15 ms, and may take 400 ms for what it was in the middle of.
+fn thawed() -> Expected {
+    let thaw = Thaw::new(15_000_000, 15_000_000, Duration::from_millis(400));
+    Expected { lives: here(), frozen: [("here".to_owned(), thaw)].into(), ..Expected::default() }
+}
+
+/// What is found of an entity that begins anew elsewhere after 5 ms, and at these moments has turns here all the same.
+fn faults_of_late(turns: impl IntoIterator<Item = u64>) -> Vec<&'static str> {
+    let mut tale = Tale::new()
+        .told(1, 1)
+        .turn(HERE, 2, 1, 7, 1, 1)
+        .asked(3, 2, 5, 2, 8, 1)
+        .turn(THERE, 5, 2, 8, 1, 2)
+        .page(500, 8, 1, 2);
+    for (at, number) in turns.into_iter().zip(3..) {
+        tale = tale.told(2, number).turn(HERE, at, 1, 7, u64::from(number) - 1, number);
+    }
+    check(&tale.0, &thawed(), 1).faults.rules()
+}
+
+#[test]
+fn a_late_turn_more_than_a_frozen_process_can_have_been_in_the_middle_of_is_found() {
+    let most = TURNS_MAX as u64;
+    assert!(faults_of_late(20..20 + most).is_empty());
+    assert_eq!(faults_of_late(20..=20 + most), [TOO_MANY]);
+}
+
+#[test]
+fn a_turn_later_than_a_healthy_pause_after_a_frozen_process_went_on_is_found() {
+    assert!(faults_of_late([415]).is_empty());
+    assert_eq!(faults_of_late([416]), [TOO_LATE]);
+}
+
+#[test]
+fn work_at_an_older_epoch_before_its_process_went_on_is_an_overlap_like_any_other() {
+    assert!(faults_of_late([14]).contains(&"two activations overlap"));
 }
 
 #[test]
@@ -202,6 +242,20 @@ fn the_longest_silence_of_a_time_leaves_out_what_was_over_before_and_what_began_
         found.time.as_millis()
     };
     assert_eq!((longest(0, 1000), longest(0, 200), longest(151, 200), longest(151, 201)), (200, 50, 0, 200));
+}
+
+#[test]
+fn what_entities_do_meanwhile_leaves_out_those_that_began_anew() {
+    let tale = moved().asked(100, 3, 150, 2, 7, 3).turn(THERE, 150, 2, 7, 3, 3).page(500, 7, 3, 3);
+    let of = |tale: &Tale, from: u64, until: u64| {
+        let found = meanwhile(&tale.0, &Expected::default(), from * 1_000_000, until * 1_000_000);
+        (found.answered, found.silence.time.as_millis())
+    };
+    assert_eq!(of(&tale, 50, 200), (1, 50));
+    assert_eq!(of(&tale, 50, 101), (0, 50), "it was sent in that time, and answered later");
+    assert_eq!(of(&tale, 151, 200), (0, 0));
+    let begun_anew = tale.told(160, 4).turn(THERE, 170, 3, 8, 1, 4);
+    assert_eq!(of(&begun_anew, 50, 200), (0, 0));
 }
 
 #[test]

@@ -7,6 +7,8 @@ use borough::{Node, NodeBuilder, Secret};
 use clap::{Parser, ValueEnum};
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::words::WORKERS;
+
 /// One node of a cluster, to be harmed.
 #[derive(Parser, Debug)]
 #[command(name = "chaos-node")]
@@ -33,7 +35,7 @@ pub(super) struct Options {
     #[arg(long)]
     max_pause_ms: Option<u64>,
     /// Threads of the runtime that runs its actors.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = WORKERS)]
     pub(super) workers: usize,
     /// Starts the types of entities: as a host of them, or as a proxy that puts load on them.
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! Nodes are killed: what lived there begins anew elsewhere, everything else goes on.
 
+use std::time::Instant;
+
 use super::stage::Stage;
 use crate::scenarios::Outcome;
 
@@ -11,7 +13,12 @@ pub(super) fn a_member(stage: &mut Stage<'_>) -> Outcome {
 
 pub(super) fn the_coordinator(stage: &mut Stage<'_>) -> Outcome {
     let victim = stage.coordinator()?;
-    kill(stage, victim)
+    let (lost, since) = (stage.fleet.uid(victim)?, Instant::now());
+    let killed = stage.kill(victim)?;
+    let followed = stage.followed_after(lost, since)?;
+    stage.expect_answers(killed, followed);
+    all_is_well(stage)?;
+    Ok(format!("n{victim} killed"))
 }
 
 pub(super) fn two_coordinators(stage: &mut Stage<'_>) -> Outcome {
@@ -26,7 +33,12 @@ pub(super) fn two_coordinators(stage: &mut Stage<'_>) -> Outcome {
 
 fn kill(stage: &mut Stage<'_>, victim: usize) -> Outcome {
     stage.kill(victim)?;
-    stage.balanced()?;
-    stage.every_entity_has_had_a_turn()?;
+    all_is_well(stage)?;
     Ok(format!("n{victim} killed"))
+}
+
+/// Waits until every shard has an owner and every entity has answered again.
+fn all_is_well(stage: &mut Stage<'_>) -> Result<(), String> {
+    stage.balanced()?;
+    stage.every_entity_has_had_a_turn()
 }

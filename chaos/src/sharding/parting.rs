@@ -8,8 +8,7 @@ use crate::history::now;
 use crate::scenarios::Outcome;
 use crate::words::LEDGER;
 
-/// The defaults of which a lease is made.
-const MAX_PAUSE: Duration = Duration::from_millis(400);
+/// The default, of which a lease is made.
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 /// How long the cut lasts after the others have gone on.
 const LONGER: Duration = Duration::from_secs(2);
@@ -33,7 +32,7 @@ fn part(stage: &mut Stage<'_>, fewer: &[usize], more: &[usize]) -> Outcome {
     stage.every_entity_has_had_a_turn()?;
     // How long it lasts is what is tested.
     std::thread::sleep(LONGER);
-    let lease = 2 * (stage.fleet.max_pause().unwrap_or(MAX_PAUSE) + ROUND_TRIP);
+    let lease = 2 * (stage.max_pause() + ROUND_TRIP);
     // And half of it more, as the cut takes effect at one node after the other.
     let lease = u64::try_from((lease * 3 / 2).as_nanos()).unwrap_or(u64::MAX);
     for place in fewer {

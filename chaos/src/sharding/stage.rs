@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::layout::Layout;
-use super::verdict::Played;
+use super::verdict::{Gap, Played};
 use crate::fleet::{Entities, Fleet, SETTLE_BOUND, name};
 use crate::history::{self, Expected, History, Lives, now};
-use crate::words::{Answer, LEDGER, LoadCounts, ShardsOf};
+use crate::words::{Answer, LEDGER, LoadCounts, ShardsOf, View};
 
 /// How many entities there are.
 pub(super) const IDS: u32 = 10_000;
@@ -15,6 +15,8 @@ pub(super) const IDS: u32 = 10_000;
 pub(super) const CLIENT: usize = 7;
 /// Where the second is.
 pub(super) const SECOND_CLIENT: usize = 8;
+/// The longest freeze that a healthy process may show, by default.
+const MAX_PAUSE: Duration = Duration::from_millis(400);
 /// How long shards may take to be balanced.
 pub(super) const BALANCE_BOUND: Duration = Duration::from_secs(40);
 /// How long the end of a load may take: until the last ask has timed out.
@@ -32,6 +34,8 @@ pub(super) struct Stage<'a> {
     harmed_at: Option<u64>,
     /// Processes that may have no turn between two moments.
     quiet: Vec<(String, u64, u64)>,
+    /// Between which moments there was no coordinator.
+    gap: Option<(u64, u64)>,
     clients: Vec<usize>,
     rate: u64,
 }
@@ -63,8 +67,15 @@ impl<'a> Stage<'a> {
         }
         fleet.form(hosts)?;
         let clients: Vec<_> = [CLIENT, SECOND_CLIENT].into_iter().take(clients).collect();
-        let stage =
-            Self { fleet, expected: Expected::default(), harmed_at: None, quiet: Vec::new(), clients, rate };
+        let stage = Self {
+            fleet,
+            expected: Expected::default(),
+            harmed_at: None,
+            quiet: Vec::new(),
+            gap: None,
+            clients,
+            rate,
+        };
         for client in stage.clients.clone() {
             stage.fleet.give_entities(client, Entities { part: "proxy", is_written_down });
             stage.fleet.start(client)?;
@@ -203,6 +214,22 @@ impl<'a> Stage<'a> {
         Err(format!("there is no coordinator within {SETTLE_BOUND:?}"))
     }
 
+    /// Waits until somebody follows another coordinator than that life, which was lost after `since`: when the first said so.
+    pub(super) fn followed_after(&mut self, lost: u64, since: Instant) -> Result<u64, String> {
+        self.coordinator_after(Some(lost))?;
+        let follows = |(when, view): &&(Instant, View)| {
+            *when > since && view.coordinator.is_some_and(|coordinator| coordinator != lost)
+        };
+        let mut first: Option<Instant> = None;
+        for place in self.fleet.places() {
+            let said = self.fleet.hear(place, Duration::ZERO, |heard| {
+                Ok(heard.views.iter().find(follows).map(|(when, _)| *when))
+            })?;
+            first = first.into_iter().chain(said).min();
+        }
+        first.map(history::moment).ok_or_else(|| "nobody follows another coordinator any more".to_owned())
+    }
+
     /// Where the coordinator is.
     pub(super) fn coordinator(&mut self) -> Result<usize, String> {
         self.coordinator_after(None)
@@ -242,6 +269,16 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
+    /// There was no coordinator between two moments: what lives on others answers all the same.
+    pub(super) fn expect_answers(&mut self, from: u64, to: u64) {
+        self.gap = Some((from, to));
+    }
+
+    /// The longest freeze that a healthy process may show.
+    pub(super) fn max_pause(&self) -> Duration {
+        self.fleet.max_pause().unwrap_or(MAX_PAUSE)
+    }
+
     /// The process at a place may have no turn between two moments.
     pub(super) fn expect_quiet(&mut self, place: usize, from: u64, to: u64) -> Result<(), String> {
         let process = self.fleet.process_name(place)?;
@@ -274,6 +311,10 @@ impl<'a> Stage<'a> {
         for fault in faults {
             played.fault(fault);
         }
+        played.gap = self.gap.map(|(from, to)| Gap {
+            time: Duration::from_nanos(to.saturating_sub(from)),
+            meanwhile: history::meanwhile(&history, &self.expected, from, to),
+        });
         for (process, from, to) in &self.quiet {
             let place = history.processes.iter().position(|name| name == process);
             let is_loud = |(of, at): (usize, u64)| Some(of) == place && at > *from && at < *to;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::history::Findings;
+use crate::history::{Findings, Meanwhile};
 
 /// The promise for moves that are planned.
 const PLANNED_GOAL: Duration = Duration::from_millis(250);
@@ -14,6 +14,11 @@ const PLANNED_BOUND: Duration = Duration::from_secs(2);
 const FAILOVER_GOAL: Duration = Duration::from_millis(3500);
 /// Beyond this a fail-over has failed, on a machine that is busy with other things too.
 const FAILOVER_BOUND: Duration = Duration::from_secs(10);
+
+/// While there is no coordinator, an entity that nothing happened to is silent for one part in so many of that time at most.
+const GAP_PARTS: u32 = 3;
+/// So many answers in that time show that there are any: about one in ten of the asks of 2000 messages a second.
+const GAP_ANSWERS: usize = 50;
 
 /// How long silences may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,12 +46,22 @@ impl Bounds {
     }
 }
 
+/// The time without a coordinator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub(super) time: Duration,
+    /// What entities did in it that nothing had happened to.
+    pub(super) meanwhile: Meanwhile,
+}
+
 /// What came of a scenario.
 #[derive(Debug)]
 pub(super) struct Played {
     pub(super) findings: Findings,
     /// How long after the last harm every entity had answered again; none if all moves were planned.
     pub(super) again: Option<Duration>,
+    /// If it is looked at.
+    pub(super) gap: Option<Gap>,
     faults: Vec<String>,
     notes: Vec<String>,
 }
@@ -59,7 +74,7 @@ impl Played {
                 notes.push(format!("{count} {what}"));
             }
         }
-        Self { findings, again, faults, notes }
+        Self { findings, again, gap: None, faults, notes }
     }
 
     /// Holds the silences against what may be.
@@ -80,6 +95,25 @@ impl Played {
                 }
             }
         }
+        if let Some(gap) = self.gap {
+            self.judge_gap(gap);
+        }
+    }
+
+    fn judge_gap(&mut self, gap: Gap) {
+        let Gap { time, meanwhile: Meanwhile { answered, silence } } = gap;
+        let measured = format!("{answered} asks answered in {} without a coordinator", millis(time));
+        if answered < GAP_ANSWERS {
+            self.fault(format!("only {measured}, of entities that nothing had happened to"));
+        }
+        let bound = time / GAP_PARTS;
+        if silence.time > bound {
+            self.fault(format!(
+                "{} was silent for {:?} of {time:?} without a coordinator, and at most {bound:?} may be",
+                silence.id, silence.time
+            ));
+        }
+        self.notes.push(measured);
     }
 
     fn hold(&mut self, what: &str, time: Duration, goal: Duration, bound: Duration) {
@@ -146,6 +180,27 @@ mod tests {
         assert_eq!(verdict(251, None, Bounds::Strict), 1);
         assert_eq!(verdict(250, None, Bounds::Strict), 0);
         assert_eq!(verdict(2001, None, Bounds::Lenient), 1);
+    }
+
+    /// With so many answers in 1200 ms without a coordinator, and that silence.
+    fn verdict_of_gap(answered: usize, silence: u64) -> usize {
+        let silence = Silence { time: Duration::from_millis(silence), ..Silence::default() };
+        let mut played = Played::new(Findings::default(), Some(Duration::ZERO));
+        let time = Duration::from_millis(1200);
+        played.gap = Some(Gap { time, meanwhile: Meanwhile { answered, silence } });
+        played.judge(Bounds::Lenient);
+        played.faults().len()
+    }
+
+    #[test]
+    fn entities_of_living_nodes_that_are_silent_for_much_of_the_time_without_a_coordinator_are_found() {
+        assert_eq!(verdict_of_gap(GAP_ANSWERS, 400), 0);
+        assert_eq!(verdict_of_gap(GAP_ANSWERS, 401), 1);
+    }
+
+    #[test]
+    fn too_few_answers_in_the_time_without_a_coordinator_are_found() {
+        assert_eq!(verdict_of_gap(GAP_ANSWERS - 1, 0), 1);
     }
 
     #[test]
