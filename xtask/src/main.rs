@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
-  verify   formatting, lints, documentation, tests, house rules, simulation, oldest toolchain
+  verify   formatting, lints, documentation, tests, planted flaws, house rules, simulation, oldest toolchain
   tidy     the house rules alone
   guide    the pages of docs/ as a book, in target/guide
   settings docs/settings.md, from the table in the source

@@ -15,7 +15,7 @@ struct Step {
     environment: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "fmt", arguments: "fmt --all --check", environment: None },
     Step { name: "clippy", arguments: "clippy --workspace --all-targets -- -D warnings", environment: None },
     Step {
@@ -24,6 +24,8 @@ const STEPS: [Step; 9] = [
         environment: Some(("RUSTDOCFLAGS", "-D warnings")),
     },
     Step { name: "tests", arguments: "test --workspace", environment: None },
+    // Each rule broken on purpose: the tests that would notice do.
+    Step { name: "flaws", arguments: "test -p borough-protocol --features flaws --tests", environment: None },
     // Every decoder under bytes that nobody wrote, and the codecs that are not built in by default.
     Step {
         name: "bytes",

@@ -1,6 +1,11 @@
 //! The simulator's own test: each rule broken on purpose must be noticed.
 
-use borough_protocol::flaws::Flaws;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use borough_protocol::flaws::{Flaw, Flaws};
+use borough_testkit::sim::Violation;
 use borough_testkit::sim::plan::Wish;
 use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, find, mode_for};
 
@@ -11,23 +16,71 @@ const SEEDS: u64 = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> u8 {
     let seeds = arguments.seeds.unwrap_or(SEEDS);
-    let mut missed = Vec::new();
-    println!("{:<36} {:>6}  found by", "planted", "seed");
     let flaws = if arguments.wish.sharding { &SHARDING_FLAWS[..] } else { &FLAWS[..] };
-    for flaw in flaws.iter().copied() {
-        let mode = arguments.wish.mode.or(mode_for(flaw));
-        let wish = Wish { flaws: Flaws::only(flaw), mode, ..arguments.wish.clone() };
-        let name = format!("{flaw:?}");
-        if let Some((seed, violation)) = find(arguments.from, seeds, &wish) {
-            println!("{name:<36} {seed:>6}  {violation}");
-        } else {
-            println!("{name:<36} {:>6}  not found", "-");
-            missed.push(flaw);
+    println!("{:<36} {:>6}  found by", "planted", "seed");
+    let (next, report) = (AtomicUsize::new(0), Mutex::new(Report::of(flaws)));
+    let search = || {
+        while let Some((place, flaw)) = take(&next, flaws) {
+            let mode = arguments.wish.mode.or(mode_for(flaw));
+            let wish = Wish { flaws: Flaws::only(flaw), mode, ..arguments.wish.clone() };
+            let found = find(arguments.from, seeds, &wish);
+            let Ok(mut report) = report.lock() else { return };
+            report.add(place, found);
         }
-    }
+    };
+    thread::scope(|scope| {
+        for _ in 0..arguments.threads {
+            scope.spawn(search);
+        }
+    });
+    let missed = report.into_inner().map_or_else(|_| flaws.to_vec(), |report| report.missed());
     if missed.is_empty() {
         return 0;
     }
     println!("not found within {seeds} seeds: {missed:?}");
     UNPROVED
+}
+
+/// The next flaw that nobody looks for yet.
+fn take(next: &AtomicUsize, flaws: &[Flaw]) -> Option<(usize, Flaw)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    flaws.get(place).map(|flaw| (place, *flaw))
+}
+
+/// What became of each flaw. Rows are printed in the order of the flaws, whoever is done first.
+struct Report {
+    rows: Vec<(Flaw, Search)>,
+    printed: usize,
+}
+
+/// What became of a flaw.
+enum Search {
+    UnderWay,
+    Missed,
+    Found(u64, Violation),
+}
+
+impl Report {
+    fn of(flaws: &[Flaw]) -> Self {
+        Self { rows: flaws.iter().map(|flaw| (*flaw, Search::UnderWay)).collect(), printed: 0 }
+    }
+
+    fn add(&mut self, place: usize, found: Option<(u64, Violation)>) {
+        self.rows[place].1 = found.map_or(Search::Missed, |(seed, violation)| Search::Found(seed, violation));
+        for (flaw, search) in &self.rows[self.printed..] {
+            let name = format!("{flaw:?}");
+            match search {
+                Search::UnderWay => return,
+                Search::Missed => println!("{name:<36} {:>6}  not found", "-"),
+                Search::Found(seed, violation) => println!("{name:<36} {seed:>6}  {violation}"),
+            }
+            self.printed += 1;
+        }
+    }
+
+    /// Those that were not found.
+    fn missed(&self) -> Vec<Flaw> {
+        let is_missed = |(_, search): &&(Flaw, Search)| !matches!(search, Search::Found(..));
+        self.rows.iter().filter(is_missed).map(|(flaw, _)| *flaw).collect()
+    }
 }
