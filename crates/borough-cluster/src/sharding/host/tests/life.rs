@@ -252,7 +252,7 @@ async fn timers_ring_and_the_receive_timeout_begins_anew_with_each_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_turn_goes_on_once_the_lease_is_over_however_many_are_to() {
+async fn no_turn_that_awaited_something_goes_on_once_the_lease_is_over_however_many_are_to() {
     let system = system();
     let node = Node::running(&system, things());
     for id in 0..100_u64 {
@@ -419,7 +419,7 @@ async fn nothing_runs_without_a_lease_and_nothing_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn orders_are_done_without_a_lease() {
+async fn a_life_that_is_over_ends_without_a_lease() {
     let system = system();
     let node = Node::running(&system, things());
     node.tell("a", Word::Note(1)).await;
