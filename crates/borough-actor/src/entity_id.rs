@@ -343,8 +343,9 @@ mod tests {
 
     #[test]
     fn the_id_of_nobody_is_refused_as_an_empty_one() {
-        assert_eq!(EntityId::default().into_entity_id(), Err(EntityIdError::Empty));
-        assert_eq!(IntoEntityId::into_entity_id(&EntityId::default()), Err(EntityIdError::Empty));
+        let nobody = EntityId::default();
+        assert_eq!(IntoEntityId::into_entity_id(&nobody), Err(EntityIdError::Empty));
+        assert_eq!(nobody.into_entity_id(), Err(EntityIdError::Empty));
         for len in [1, 23, 24, 255] {
             let id = EntityId::new(&vec![0; len]).unwrap();
             assert_eq!(IntoEntityId::into_entity_id(&id), Ok(id.clone()));

@@ -142,7 +142,7 @@ async fn no_message_goes_to_the_id_of_nobody() {
     let nobody = EntityId::default;
     let refused = within(books.tell(nobody(), Book::Close)).await.unwrap_err();
     assert!(refused.to_string().contains("empty"), "{refused}");
-    assert!(books.try_tell(&nobody(), Book::Close).is_err());
+    assert!(books.try_tell(nobody(), Book::Close).is_err());
     assert!(within(books.ask(nobody(), Book::Read)).await.is_err());
     assert!(within(books.start(nobody())).await.is_err());
     assert!(books.entity(nobody()).is_err());
