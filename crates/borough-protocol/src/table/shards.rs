@@ -212,15 +212,20 @@ impl Table {
 
     /// Whether nobody has that shard of the type because its owner, a member still, hosts the type no more.
     pub fn is_left(&self, kind: KindId, entry: &Entry) -> bool {
-        let hosted = self.kind(kind).is_some_and(|kind| kind.hosts.contains(&entry.owner));
+        let hosted = self.kind(kind).is_some_and(|kind| self.counts_as_host(entry.owner, kind));
         !hosted && self.members.contains_key(&entry.owner)
     }
 
     /// Whether shards of that type may be given to that member: it hosts the type, and stays.
     pub fn may_host(&self, uid: Uid, kind: KindId) -> bool {
         let stays = |state| state == State::Active || self.flaws.has(Flaw::RebalanceToLeavingNode);
-        let hosts = |kind: &KindTable| kind.hosts.contains(&uid) || self.flaws.has(Flaw::OwnerWithoutHosting);
+        let hosts = |kind: &KindTable| self.counts_as_host(uid, kind);
         self.members.get(&uid).is_some_and(|member| stays(member.state)) && self.kind(kind).is_some_and(hosts)
+    }
+
+    /// Who may be given a shard must also keep it: else a coordinator that is alone would give it anew without end.
+    fn counts_as_host(&self, uid: Uid, kind: &KindTable) -> bool {
+        kind.hosts.contains(&uid) || self.flaws.has(Flaw::OwnerWithoutHosting)
     }
 
     /// Whether there is such a shard.
