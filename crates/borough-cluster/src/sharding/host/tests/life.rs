@@ -329,8 +329,8 @@ async fn no_turn_begins_once_the_lease_is_over_though_its_messages_were_taken_to
     let node = Node::running(&system, Settings::new(Arc::new(make)));
     let _ = around.set(node.around.clone());
     // All of one lane: some of the same entity, some of others.
-    for number in 1..=20 {
-        node.tell(["a", "i", "q"][number as usize % 3], number).await;
+    for (number, id) in (1..=20).zip(["i", "q", "a"].into_iter().cycle()) {
+        node.tell(id, number).await;
     }
     eventually("the third turn", || handled.lock().unwrap().len() >= 3).await;
     let _ = timeout(Duration::from_secs(1), std::future::pending::<()>()).await;
