@@ -16,13 +16,14 @@ use std::sync::Arc;
 use borough_actor::EntityId;
 use borough_actor::remote::{Carrier, Message};
 
-use super::crowd::Admitted;
 use super::kind::KindCore;
 use super::routes::Way;
 use super::wire;
 
 /// How many messages of a node's line go on at once, if nothing speaks against more.
 pub(super) const ROOM: u32 = 512;
+/// So many entities of other nodes are known to be crowded at the most: of more, senders do not wait.
+const MOST: usize = 65_536;
 
 /// What nodes tell each other of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,42 +44,31 @@ pub(super) enum What {
 }
 
 impl<M: Message> KindCore<M> {
-    /// A node says something of an entity.
-    pub(super) fn hear(&self, from: &Arc<dyn Carrier>, word: &Crowding) {
-        let Crowding { shard, id, what } = word;
-        match what {
-            What::Crowded => {
-                if !self.leads_to(*shard, from.uid()) {
-                    return;
-                }
-                self.crowd.begin(*shard, id);
-                // The way may have changed in between, and all that stood in line gone on before.
-                if !self.leads_to(*shard, from.uid()) {
-                    self.crowd.admit(*shard, id, usize::MAX);
-                }
-            }
-            What::Room(room) => {
-                let room = usize::try_from(*room).unwrap_or(usize::MAX);
-                if self.leads_to(*shard, from.uid()) && self.crowd.admit(*shard, id, room).is_crowded {
-                    self.say_of(from, *shard, id, What::InLine);
-                }
-            }
-            // Its host answers it: see the inlet.
-            What::InLine => {}
+    /// A host says that an entity is crowded.
+    pub(super) fn hear_crowded(&self, from: &Arc<dyn Carrier>, shard: u32, id: &EntityId) {
+        if !self.leads_to(shard, from.uid()) || self.crowd.len() >= MOST {
+            return;
+        }
+        self.crowd.begin(shard, id);
+        // The way may have changed in between, and all that stood in line gone on before.
+        if !self.leads_to(shard, from.uid()) {
+            self.crowd.admit(shard, id, usize::MAX);
         }
     }
 
-    /// Tells another node something of an entity.
-    pub(super) fn say_of(&self, to: &Arc<dyn Carrier>, shard: u32, id: &EntityId, what: What) {
-        let word = Crowding { shard, id: id.clone(), what };
-        self.forwards.send(to, self.head(), wire::put_crowding(&word));
+    /// A host says that an entity has room.
+    pub(super) fn hear_room(&self, from: &Arc<dyn Carrier>, shard: u32, id: &EntityId, room: u32) {
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        if self.leads_to(shard, from.uid()) && self.crowd.admit(shard, id, room).is_crowded {
+            self.say_of(from, shard, id, What::InLine);
+        }
     }
 
-    /// Tells nodes that were warned of an entity that it has room.
-    pub(super) fn say_room(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
-        let room = u32::try_from(admitted.room).unwrap_or(u32::MAX).min(ROOM);
-        for way in &admitted.warned {
-            self.say_of(way, shard, id, What::Room(room));
+    /// Tells another node something of an entity; not if too much waits to be sent on, for it is made up for.
+    pub(super) fn say_of(&self, to: &Arc<dyn Carrier>, shard: u32, id: &EntityId, what: What) {
+        if self.forwards.has_room() {
+            let word = Crowding { shard, id: id.clone(), what };
+            self.forwards.send(to, self.head(), wire::put_crowding(&word));
         }
     }
 
@@ -86,10 +76,12 @@ impl<M: Message> KindCore<M> {
     pub(super) fn ask_for_room(&self) {
         for (shard, id) in self.crowd.all() {
             match &self.board.read()[shard as usize] {
-                Way::There { carrier, .. } => self.say_of(carrier, shard, &id, What::InLine),
+                Way::There { carrier, .. } if !carrier.is_lost() => {
+                    self.say_of(carrier, shard, &id, What::InLine);
+                }
                 // Its lane sees to it.
                 Way::Here { .. } => {}
-                Way::Held(_) => drop(self.crowd.admit(shard, &id, usize::MAX)),
+                Way::There { .. } | Way::Held(_) => drop(self.crowd.admit(shard, &id, usize::MAX)),
             }
         }
     }

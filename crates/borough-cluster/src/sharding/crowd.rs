@@ -1,31 +1,31 @@
 //! Entities that have as many messages waiting as they may, and the senders that stand in line for each.
 //!
-//! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not notice. Whoever may go on goes the way that its
-//! messages before went, behind them. What was on its way as the entity became crowded is taken all the same.
+//! Promise: while an entity is crowded its senders wait, first come, first served; those to others do not. Whoever may go on goes by the way there is
+//! then. What was on its way as the entity became crowded is taken all the same.
 //!
 //! A type has one on each node. Of entities that live there its lanes say when they are crowded, and which nodes are to be warned; of entities of other nodes
 //! their hosts do ([`abroad`](super::abroad)).
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use borough_actor::EntityId;
 use borough_actor::remote::Carrier;
 
-/// So many entities are crowded at a time at the most: of more, senders do not wait.
-const MOST: usize = 65_536;
-
 /// See the module.
 pub(crate) struct Crowd<I> {
-    /// How many entities are crowded: nearly always none.
-    count: AtomicUsize,
+    /// One bit for one shard in 64: set if any of their entities is crowded. Nearly always none is, and senders to the other shards never look further.
+    shards: AtomicU64,
     state: Mutex<State<I>>,
 }
 
 struct State<I> {
     entities: HashMap<(u32, EntityId), Line>,
+    /// How many of them each bit stands for.
+    counts: [u32; 64],
     waiting: HashMap<u64, Waits<I>>,
     next_ticket: u64,
     closed: bool,
@@ -59,9 +59,9 @@ pub(crate) struct Admitted {
 
 impl<I> Default for Crowd<I> {
     fn default() -> Self {
-        let (entities, waiting) = (HashMap::new(), HashMap::new());
-        let state = Mutex::new(State { entities, waiting, next_ticket: 0, closed: false });
-        Self { count: AtomicUsize::new(0), state }
+        let (entities, waiting, counts) = (HashMap::new(), HashMap::new(), [0; 64]);
+        let state = Mutex::new(State { entities, counts, waiting, next_ticket: 0, closed: false });
+        Self { shards: AtomicU64::new(0), state }
     }
 }
 
@@ -70,16 +70,16 @@ impl<I> Crowd<I> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether any entity is crowded.
+    /// Whether any entity of that shard may be crowded.
     #[inline]
-    pub(super) fn is_any(&self) -> bool {
-        self.count.load(Ordering::Relaxed) != 0
+    pub(super) fn may_be_in(&self, shard: u32) -> bool {
+        self.shards.load(Ordering::Relaxed) & bit(shard) != 0
     }
 
     /// Whether that entity's senders are to wait.
     #[inline]
     pub(super) fn is_crowded(&self, shard: u32, id: &EntityId) -> bool {
-        self.is_any() && self.knows(shard, id)
+        self.may_be_in(shard) && self.knows(shard, id)
     }
 
     #[cold]
@@ -89,16 +89,27 @@ impl<I> Crowd<I> {
 
     /// The crowded ones.
     pub(super) fn all(&self) -> Vec<(u32, EntityId)> {
-        if self.is_any() { self.lock().entities.keys().cloned().collect() } else { Vec::new() }
+        let is_any = self.shards.load(Ordering::Relaxed) != 0;
+        if is_any { self.lock().entities.keys().cloned().collect() } else { Vec::new() }
+    }
+
+    /// How many those are.
+    pub(super) fn len(&self) -> usize {
+        self.lock().entities.len()
     }
 
     /// That entity has as many as it may.
     pub(super) fn begin(&self, shard: u32, id: &EntityId) {
         let mut state = self.lock();
-        if !state.closed && state.entities.len() < MOST {
-            state.entities.entry((shard, id.clone())).or_default();
+        if state.closed {
+            return;
         }
-        self.count.store(state.entities.len(), Ordering::Relaxed);
+        let State { entities, counts, .. } = &mut *state;
+        if let Entry::Vacant(place) = entities.entry((shard, id.clone())) {
+            place.insert(Line::default());
+            counts[place_of(shard)] += 1;
+            self.shards.fetch_or(bit(shard), Ordering::Relaxed);
+        }
     }
 
     /// Whether the node that sends by that way is to be told that the entity is crowded: it was not told since.
@@ -118,7 +129,7 @@ impl<I> Crowd<I> {
     /// It has room again: some of those that wait go on, behind what they sent before, and the others have their share on nodes that were warned.
     pub(super) fn admit(&self, shard: u32, id: &EntityId, room: usize) -> Admitted {
         let mut state = self.lock();
-        let State { entities, waiting, .. } = &mut *state;
+        let State { entities, counts, waiting, .. } = &mut *state;
         let key = (shard, id.clone());
         let Some(line) = entities.get_mut(&key) else {
             return Admitted { is_crowded: false, warned: Vec::new(), room: 0 };
@@ -137,7 +148,10 @@ impl<I> Crowd<I> {
         let is_crowded = !line.tickets.is_empty();
         if !is_crowded {
             entities.remove(&key);
-            self.count.store(entities.len(), Ordering::Relaxed);
+            counts[place_of(shard)] -= 1;
+            if counts[place_of(shard)] == 0 {
+                self.shards.fetch_and(!bit(shard), Ordering::Relaxed);
+            }
         }
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
@@ -146,9 +160,6 @@ impl<I> Crowd<I> {
 
     /// Stands in line; gives the item back if its entity has room.
     pub(super) fn join(&self, shard: u32, id: &EntityId, item: I, waker: &Waker) -> Result<u64, I> {
-        if !self.is_any() {
-            return Err(item);
-        }
         let mut state = self.lock();
         let (ticket, entity) = (state.next_ticket, (shard, id.clone()));
         let Some(line) = state.entities.get_mut(&entity) else { return Err(item) };
@@ -188,11 +199,20 @@ impl<I> Crowd<I> {
         let mut state = self.lock();
         state.closed = true;
         state.entities.clear();
-        self.count.store(0, Ordering::Relaxed);
+        state.counts = [0; 64];
+        self.shards.store(0, Ordering::Relaxed);
         let wakers: Vec<_> = state.waiting.values().map(|waits| waits.waker.clone()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
+}
+
+fn place_of(shard: u32) -> usize {
+    (shard % 64) as usize
+}
+
+fn bit(shard: u32) -> u64 {
+    1 << (shard % 64)
 }
 
 impl Line {
@@ -238,8 +258,27 @@ mod tests {
         assert_eq!(went_on(&crowd, &tickets), [0, 1]);
         assert!(!crowd.admit(1, &id("a"), 3).is_crowded);
         assert_eq!(went_on(&crowd, &tickets[2..]), [2, 3, 4]);
-        assert!(!crowd.is_any());
+        assert!(!crowd.may_be_in(1));
         assert_eq!(crowd.join(1, &id("a"), 9, Waker::noop()), Err(9));
+    }
+
+    #[test]
+    fn shards_that_share_a_bit_are_told_apart_and_the_last_of_them_clears_it() {
+        let crowd = Crowd::<u32>::default();
+        let entities = [(1, id("a")), (1, id("b")), (65, id("a"))];
+        for (shard, id) in &entities {
+            crowd.begin(*shard, id);
+            crowd.begin(*shard, id);
+        }
+        assert!(crowd.may_be_in(129) && !crowd.is_crowded(129, &id("a")) && !crowd.is_crowded(65, &id("b")));
+        assert!(!crowd.may_be_in(2));
+        assert_eq!(crowd.len(), 3);
+        for (shard, id) in &entities {
+            assert!(crowd.is_crowded(*shard, id));
+            crowd.admit(*shard, id, usize::MAX);
+            assert!(!crowd.is_crowded(*shard, id));
+        }
+        assert!(!crowd.may_be_in(1));
     }
 
     #[test]
@@ -257,6 +296,6 @@ mod tests {
         crowd.close();
         assert_eq!(went_on(&crowd, &tickets), [0, 1, 2]);
         crowd.begin(1, &id("a"));
-        assert!(!crowd.is_any());
+        assert!(!crowd.may_be_in(1) && crowd.all().is_empty());
     }
 }

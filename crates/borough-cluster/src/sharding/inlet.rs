@@ -78,7 +78,8 @@ impl<M: Message> KindInlet<M> {
             return None;
         }
         match what {
-            What::Crowded | What::Room(_) => self.core.hear(&self.carrier, word),
+            What::Crowded => self.core.hear_crowded(&self.carrier, *shard, id),
+            What::Room(room) => self.core.hear_room(&self.carrier, *shard, id, *room),
             What::InLine => {
                 // Of what does not live here nothing is known: senders go on, and learn where it is.
                 if self.lane(*shard).is_none_or(|lane| lane.enlist(*shard, id)) {

@@ -139,6 +139,7 @@ impl<M: Message> KindCore<M> {
         loop {
             let routes = self.board.read();
             match &routes[shard as usize] {
+                Way::There { carrier, .. } if carrier.is_lost() => return self.retry(letter),
                 Way::Here { .. } | Way::There { .. } if waits && self.crowd.is_crowded(shard, &letter.id) => {
                     match self.stand_in_line(shard, letter) {
                         Ok(tell) => return tell,
@@ -150,7 +151,6 @@ impl<M: Message> KindCore<M> {
                     let Held { id, message, ask } = letter;
                     return lane.send(Parcel { shard, tag: *tag, id, message }, ask);
                 }
-                Way::There { carrier, .. } if carrier.is_lost() => return self.retry(letter),
                 Way::There { carrier, tag, used } => {
                     used.mark();
                     return self.send_there(carrier, shard, *tag, letter);

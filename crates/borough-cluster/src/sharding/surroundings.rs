@@ -13,6 +13,7 @@ use borough_protocol::sharding::{Epoch, ShardId};
 use borough_protocol::version::Version;
 use borough_wire::codec::CodecId;
 
+use super::abroad::{ROOM, What};
 use super::counts::Why;
 use super::crowd::{Admitted, Crowd};
 use super::desk::Errand;
@@ -176,8 +177,11 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         self.crowd.clone()
     }
 
-    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
-        self.say_room(shard, id, admitted);
+    fn say_room(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
+        let room = u32::try_from(admitted.room).unwrap_or(u32::MAX).min(ROOM);
+        for way in &admitted.warned {
+            self.say_of(way, shard, id, What::Room(room));
+        }
     }
 
     fn dropped(&self, reason: DeadLetterReason) {

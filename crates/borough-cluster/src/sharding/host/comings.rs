@@ -90,8 +90,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             for waits in stashed.chain(queue) {
                 end(self, &id, waits);
             }
-            let admitted = self.shared.crowd.admit(home.number, &id, usize::MAX);
-            self.around.admit(home.number, &id, &admitted);
+            self.admit(home.number, &id, usize::MAX);
         }
         self.population -= home.table.len();
     }

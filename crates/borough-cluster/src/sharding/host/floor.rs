@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -429,7 +429,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if !busy.queue.is_empty() && !may_begin {
             return false;
         }
-        if !busy.queue.is_empty() && self.halt.load(Ordering::Relaxed) {
+        if !busy.queue.is_empty() && self.is_halted() {
             self.again.push((home.number, slot));
             return false;
         }

@@ -41,7 +41,7 @@ impl<M> LaneInlet<M> {
             self.seal();
         }
         self.open.push(&came);
-        self.lane.crowd.is_any() && self.warns(came.shard, came.id)
+        self.lane.crowd.may_be_in(came.shard) && self.warns(came.shard, came.id)
     }
 
     #[cold]

@@ -109,7 +109,7 @@ pub(crate) trait Surroundings<M>: House<M> {
     fn crowd(&self) -> Arc<Crowd<Held<M>>>;
 
     /// An entity has room again: nodes that were told that it is crowded learn it.
-    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted);
+    fn say_room(&self, shard: u32, id: &EntityId, admitted: &Admitted);
 
     /// A message of an entity is a dead letter, and counted as one for that reason.
     fn dropped(&self, _: DeadLetterReason) {}

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::atomic::Ordering;
 
-use borough_actor::Actor;
+use borough_actor::{Actor, EntityId};
 
 use super::busy::{Doing, Waits};
 use super::floor::{Floor, Home, busy};
@@ -58,9 +58,14 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             return;
         }
         let room = CROWDED - busy.queue.len();
-        let admitted = self.shared.crowd.admit(home.number, &place.id, room);
-        busy.is_crowded = admitted.is_crowded;
-        self.around.admit(home.number, &place.id, &admitted);
+        busy.is_crowded = self.admit(home.number, &place.id, room);
+    }
+
+    /// Lets so many in that stand in line for that entity, here and on other nodes. Whether it is crowded still.
+    pub(super) fn admit(&self, shard: u32, id: &EntityId, room: usize) -> bool {
+        let admitted = self.shared.crowd.admit(shard, id, room);
+        self.around.say_room(shard, id, &admitted);
+        admitted.is_crowded
     }
 
     /// Nothing waits for the entity in that slot any more.
@@ -73,8 +78,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         self.stays(busy.leaves);
         if busy.is_crowded {
             // Nobody would remember those that still stand in line.
-            let admitted = self.shared.crowd.admit(home.number, &place.id, usize::MAX);
-            self.around.admit(home.number, &place.id, &admitted);
+            self.admit(home.number, &place.id, usize::MAX);
         }
         match busy.doing {
             Doing::Idle(actor) => place.body = Body::Live(actor),

@@ -151,7 +151,7 @@ impl<M: Message> Surroundings<M> for Around<M> {
         self.crowd.clone()
     }
 
-    fn admit(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
+    fn say_room(&self, shard: u32, id: &EntityId, admitted: &Admitted) {
         let told = admitted.warned.iter().map(|way| (way.uid(), shard, id.to_string(), admitted.room));
         self.admitted.lock().unwrap().extend(told);
     }
