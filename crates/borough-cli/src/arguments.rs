@@ -72,7 +72,7 @@ pub(crate) enum Command {
         #[arg(long)]
         count: Option<u64>,
     },
-    /// Has a node give its shards away; it goes on as a member that hosts none
+    /// Has a node give its shards away and go on as a member; a type that no other node hosts stays until one does
     Drain {
         /// Its node id
         node: String,

@@ -28,7 +28,13 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(target: &Target) -> Self {
-        let settings = Agent::config_builder().http_status_as_error(false).timeout_connect(Some(PATIENCE));
+        let settings = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(PATIENCE))
+            // A proxy of the environment is for the world outside: it would be asked for its own loopback, and be told the token.
+            .proxy(None)
+            // A management sends nobody elsewhere, and the token is for none but it.
+            .max_redirects(0);
         let agent = settings.build().new_agent();
         let address = target.address.trim_start_matches("http://").trim_end_matches('/').to_owned();
         Self { agent, address, token: target.token.clone() }
@@ -63,9 +69,9 @@ impl Client {
         self.read(&format!("/api/explain/{}/{}", escaped(kind), escaped(id)))
     }
 
-    /// What the node said to an order.
-    pub(crate) fn order(&self, path: &str) -> Result<view::Accepted> {
-        self.post(path, "{}")
+    /// What the node said to `drain`, `leave` or `down` of a node.
+    pub(crate) fn order(&self, order: &str, node: &str) -> Result<view::Accepted> {
+        self.post(&format!("/api/{order}/{}", escaped(node)), "{}")
     }
 
     pub(crate) fn move_shard(&self, order: &view::MoveOrder) -> Result<view::Accepted> {
@@ -151,7 +157,7 @@ impl Client {
     }
 }
 
-/// A part of a path, so that a slash in it is no slash of the path.
+/// A part of a path, so that a slash in it is no slash of the path, and a `#` or `?` not its end.
 fn escaped(part: &str) -> String {
     let mut text = String::new();
     for byte in part.bytes() {
@@ -173,6 +179,6 @@ mod tests {
 
     #[test]
     fn an_id_is_one_part_of_the_path_whatever_is_in_it() {
-        assert_eq!(escaped("a/b c%ü"), "a%2Fb%20c%25%C3%BC");
+        assert_eq!(escaped("a/b c%ü#1?"), "a%2Fb%20c%25%C3%BC%231%3F");
     }
 }

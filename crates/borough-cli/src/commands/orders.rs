@@ -13,7 +13,7 @@ pub(super) fn tell(client: &Client, order: &str, node: &str, json: bool) -> Resu
         let known: Vec<_> = members.members.iter().map(|member| member.node.as_str()).collect();
         bail!("no member is called {node:?}; there are: {}", known.join(", "));
     }
-    said(&client.order(&format!("/api/{order}/{node}"))?, json)
+    said(&client.order(order, node)?, json)
 }
 
 /// A type need not be named where there is one alone.

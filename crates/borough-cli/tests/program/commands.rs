@@ -3,7 +3,8 @@
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::run::{BOUND, Demo, program, run};
+use crate::managed::Managed;
+use crate::run::{BOUND, Demo, printed, program, run};
 
 /// The owner of a shard of the one type.
 fn owner(shards: &serde_json::Value, shard: u64) -> Option<String> {
@@ -99,6 +100,23 @@ fn an_order_for_a_node_that_is_none_names_those_there_are() {
     let words = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(words.contains("atlantis") && words.contains("uptown"), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_reaches_the_node_that_is_named_whatever_its_name_looks_like() {
+    let managed = Managed::start("rack#2/b?c d%41").await;
+    let name = managed.node.node_id().as_str();
+    let words = printed(&["drain", name, "--address", &managed.address()]);
+    assert!(words.starts_with(name), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_of_the_environment_is_not_asked() {
+    let managed = Managed::start("home").await;
+    let mut asking = program(&["members", "--address", &managed.address()]);
+    asking.env("ALL_PROXY", "http://127.0.0.1:1").env_remove("NO_PROXY").env_remove("no_proxy");
+    let output = asking.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

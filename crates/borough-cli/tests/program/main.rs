@@ -4,4 +4,5 @@
 mod certificates;
 mod commands;
 mod demo;
+mod managed;
 mod run;

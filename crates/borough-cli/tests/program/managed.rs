@@ -1,0 +1,28 @@
+//! A node of this process with a management, for the program to ask.
+//!
+//! Tests that start one run on several threads: they wait for the program on their own while the management answers on another.
+
+use std::time::Duration;
+
+use borough::prelude::*;
+use borough_management::Management;
+
+/// Ends when it is dropped.
+pub(crate) struct Managed {
+    pub(crate) node: Node,
+    management: Management,
+}
+
+impl Managed {
+    /// Ready once it is a member of its own cluster.
+    pub(crate) async fn start(name: &str) -> Self {
+        let node = Node::builder("managed").listen("127.0.0.1:0").node_id(name).start().await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), node.wait_for(1)).await.unwrap().unwrap();
+        let management = Management::builder(&node).listen("127.0.0.1:0").start().await.unwrap();
+        Self { node, management }
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.management.address().to_string()
+    }
+}
