@@ -7,7 +7,7 @@ const ORDERS = {
   drain: {
     label: "Drain",
     meaning: (node, facts) =>
-      `Drain ${node}? Its ${counted(facts.shards, "shard")} move to the other hosts. ${cost(facts)} It stays a member and passes messages on.`,
+      `Drain ${node}? Its ${counted(facts.shards, "shard")} move to the other hosts. ${kept(facts)} It stays a member and passes messages on.`,
   },
   leave: {
     label: "Leave",
@@ -21,7 +21,12 @@ const ORDERS = {
   },
 };
 
-/** What of a planned move is lost: nothing, unless there is nowhere to move to. */
+/** What does not move at once: a type that has nowhere to go is kept until it has. */
+function kept({ alone }) {
+  return alone.length ? `No other node hosts ${alone.join(", ")}: what lives there of that stays until one does.` : "Nothing is lost.";
+}
+
+/** What is lost when a node leaves: nothing, unless there is nowhere to move to. */
 function cost({ alone }) {
   return alone.length ? `No other node hosts ${alone.join(", ")}: what lives there of that ends.` : "Nothing is lost.";
 }
