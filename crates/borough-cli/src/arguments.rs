@@ -18,15 +18,31 @@ pub(crate) struct Arguments {
 /// Whom to ask, and how to answer.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Target {
-    /// Where the management of any node of the cluster listens
+    /// Where the management of any node of the cluster listens: HOST:PORT, or https://HOST:PORT behind certificates
     #[arg(long, global = true, env = "BOROUGH_MANAGEMENT", default_value = "127.0.0.1:25580")]
     pub(crate) address: String,
     /// The token that its management wants
     #[arg(long, global = true, env = "BOROUGH_MANAGEMENT_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
+    /// The authority that issued the certificate of its management, in PEM form
+    #[arg(long, global = true, env = "BOROUGH_MANAGEMENT_TLS_AUTHORITY", value_name = "FILE")]
+    pub(crate) tls_authority: Option<PathBuf>,
+    /// The certificate to show its management, in PEM form
+    #[arg(long, global = true, env = "BOROUGH_MANAGEMENT_TLS_CERTIFICATE", value_name = "FILE")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of that certificate, in PEM form
+    #[arg(long, global = true, env = "BOROUGH_MANAGEMENT_TLS_KEY", value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// JSON for programs instead of tables for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+impl Target {
+    /// Whether any file of a certificate is named.
+    pub(crate) fn names_certificates(&self) -> bool {
+        [&self.tls_authority, &self.tls_certificate, &self.tls_key].iter().any(|file| file.is_some())
+    }
 }
 
 /// What to do.

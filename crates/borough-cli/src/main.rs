@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! arguments  what can be asked for, as clap reads it
-//! client     one node's management over HTTP, and what an error there means to a person
+//! client/    one node's management over HTTP or HTTPS, and what an error there means to a person
 //! commands/  one file a subject: asks the client, shows a table or JSON
 //! scene/     a living picture of a cluster, for `top` and `demo`
 //! demo/      a cluster of real processes

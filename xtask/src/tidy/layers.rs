@@ -73,6 +73,8 @@ pub(super) const EDGES: &[Edge] = &[
     Edge { foreign: "tokio-postgres", only_in: &["borough-postgres"] },
     Edge { foreign: "deadpool-postgres", only_in: &["borough-postgres"] },
     Edge { foreign: "tokio-rustls", only_in: &["borough-cluster"] },
+    // For the program, which asks over HTTPS; nodes have it by `tokio-rustls`.
+    Edge { foreign: "rustls", only_in: &["borough-cli"] },
     Edge { foreign: "clap", only_in: &["borough-cli", "borough-bench", "borough-chaos"] },
     Edge { foreign: "ratatui", only_in: &["borough-cli"] },
     Edge { foreign: "anyhow", only_in: &["borough-cli", "borough-bench", "xtask"] },

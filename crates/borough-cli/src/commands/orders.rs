@@ -36,7 +36,7 @@ fn only_kind(client: &Client) -> Result<String> {
     match (kinds.pop(), kinds.is_empty()) {
         (Some(kind), true) => Ok(kind),
         (Some(last), false) => bail!("name the type with --type: {}, {last}", kinds.join(", ")),
-        (None, _) => bail!("no type was started in the cluster at {} yet", client.address()),
+        (None, _) => bail!("no type was started in the cluster at {} yet", client.endpoint()),
     }
 }
 

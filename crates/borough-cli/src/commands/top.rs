@@ -38,7 +38,7 @@ pub(super) fn show(client: &Client, once: bool, json: bool) -> Result<()> {
 fn follow(terminal: &mut ratatui::DefaultTerminal, client: &Client) -> Result<()> {
     let feed = Feed::open(client)?;
     let mut scene = Scene::default();
-    let lines = vec![Line::raw(format!("q quits; the dashboard is at http://{}", client.address()))];
+    let lines = vec![Line::raw(format!("q quits; the dashboard is at {}", client.endpoint()))];
     let footer = Footer { lines, selected: None };
     loop {
         feed.take().for_each(|news| scene.take_in(news));

@@ -66,7 +66,7 @@ async fn tour(city: &mut City, fleet: &mut Fleet, options: &DemoOptions, json: b
     let has_screen = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let board = Board::new(has_screen);
     let invitation = if options.no_dashboard { String::new() } else { invitation(city) };
-    let mut screen = if has_screen { Some(Screen::open(&client(city), &board, invitation)?) } else { None };
+    let mut screen = if has_screen { Some(Screen::open(&client(city)?, &board, invitation)?) } else { None };
     tokio::select! {
         formed = form(city, fleet, options, &board) => formed?,
         () = quits(&mut screen) => return Ok(()),
@@ -111,6 +111,13 @@ fn invitation(city: &City) -> String {
 }
 
 /// Asks the demo's own management, as any other program would.
-fn client(city: &City) -> Client {
-    Client::new(&Target { address: city.management.address().to_string(), token: None, json: false })
+fn client(city: &City) -> Result<Client> {
+    Client::new(&Target {
+        address: format!("http://{}", city.management.address()),
+        token: None,
+        tls_authority: None,
+        tls_certificate: None,
+        tls_key: None,
+        json: false,
+    })
 }

@@ -1,32 +1,12 @@
 //! Certificates for development: nodes know each other by them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use borough::prelude::*;
 use borough::{Tls, cluster::StartError};
 
+use crate::folder::Folder;
 use crate::run::{json, run};
-
-/// A folder that is gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        Self(path)
-    }
-
-    fn text(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 async fn node(written: &serde_json::Value, place: usize, seed: Option<&str>) -> Result<Node, StartError> {
     let pair = &written["certificates"][place];
@@ -65,7 +45,7 @@ fn keys_are_for_their_owner_alone() {
     let folder = Folder::new("keys");
     json(&["certs", folder.text(), "--json"]);
     for key in ["authority.key", "node.key"] {
-        let mode = std::fs::metadata(folder.0.join(key)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(folder.file(key)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{key}");
     }
 }

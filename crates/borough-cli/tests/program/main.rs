@@ -4,5 +4,7 @@
 mod certificates;
 mod commands;
 mod demo;
+mod folder;
 mod managed;
 mod run;
+mod secured;

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use borough::Tls;
 use borough::prelude::*;
 use borough_management::Management;
 
@@ -14,11 +15,24 @@ pub(crate) struct Managed {
 }
 
 impl Managed {
-    /// Ready once it is a member of its own cluster.
+    /// Asked by whoever reaches it. Ready once it is a member of its own cluster.
     pub(crate) async fn start(name: &str) -> Self {
+        Self::with(name, None).await
+    }
+
+    /// Asked by who shows a certificate of the authority.
+    pub(crate) async fn secured(name: &str, tls: Tls) -> Self {
+        Self::with(name, Some(tls)).await
+    }
+
+    async fn with(name: &str, tls: Option<Tls>) -> Self {
         let node = Node::builder("managed").listen("127.0.0.1:0").node_id(name).start().await.unwrap();
         tokio::time::timeout(Duration::from_secs(60), node.wait_for(1)).await.unwrap().unwrap();
-        let management = Management::builder(&node).listen("127.0.0.1:0").start().await.unwrap();
+        let mut management = Management::builder(&node).listen("127.0.0.1:0");
+        if let Some(tls) = tls {
+            management = management.tls(tls);
+        }
+        let management = management.start().await.unwrap();
         Self { node, management }
     }
 

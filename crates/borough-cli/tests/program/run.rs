@@ -11,7 +11,9 @@ pub(crate) const BOUND: Duration = Duration::from_secs(120);
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_borough"));
     command.args(arguments).stdin(Stdio::null());
-    command.env_remove("BOROUGH_MANAGEMENT").env_remove("BOROUGH_MANAGEMENT_TOKEN");
+    for name in ["", "_TOKEN", "_TLS_AUTHORITY", "_TLS_CERTIFICATE", "_TLS_KEY"] {
+        command.env_remove(format!("BOROUGH_MANAGEMENT{name}"));
+    }
     command
 }
 

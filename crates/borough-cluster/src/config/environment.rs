@@ -12,6 +12,12 @@ use super::{Config, ConfigError, Setting, SettingOrigin};
 pub(super) const PASSED_OVER: &[(&str, &str)] = &[
     ("BOROUGH_SECRET", "a place for the secret that `security.secret_env` names"),
     ("BOROUGH_MANAGEMENT", "which management the `borough` program speaks to"),
+    (
+        "BOROUGH_MANAGEMENT_TLS_AUTHORITY",
+        "whom that program trusts; a management has `security.tls_authority`",
+    ),
+    ("BOROUGH_MANAGEMENT_TLS_CERTIFICATE", "what it shows; a management has `security.tls_certificate`"),
+    ("BOROUGH_MANAGEMENT_TLS_KEY", "the key of that; a management has `security.tls_key`"),
     ("BOROUGH_CHROMIUM", "the browser that the tests of the dashboard use"),
     ("BOROUGH_DASHBOARD_NODE", "the tests of the dashboard"),
     ("BOROUGH_FUZZ_SECONDS", "how long the tests of decoders run"),

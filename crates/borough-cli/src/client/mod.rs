@@ -1,16 +1,28 @@
-//! One node's management, over HTTP.
+//! One node's management, over HTTP or HTTPS.
 //!
 //! Every error here is for a person: what was tried, what came of it, what to do.
+//!
+//! ```text
+//! endpoint     where it is asked, and by which of the two
+//! credentials  the certificates for HTTPS, read and checked before anybody is asked
+//! unanswered   what it means that no answer came
+//! ```
+
+mod credentials;
+mod endpoint;
+mod unanswered;
 
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use borough_management::view;
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
+use self::credentials::Credentials;
+use self::endpoint::Endpoint;
 use crate::arguments::Target;
 
 /// How long a node may take to answer. It asks all others for some answers, and gives those 3 s.
@@ -22,12 +34,17 @@ const LARGEST: u64 = 64 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     agent: Agent,
-    address: String,
+    endpoint: Endpoint,
+    /// Over HTTPS alone.
+    credentials: Option<Credentials>,
     token: Option<String>,
 }
 
 impl Client {
-    pub(crate) fn new(target: &Target) -> Self {
+    /// Reads the certificates where they are needed; asks nobody yet.
+    pub(crate) fn new(target: &Target) -> Result<Self> {
+        let endpoint = Endpoint::read(&target.address, target.names_certificates())?;
+        let credentials = endpoint.is_secured().then(|| Credentials::read(target, &endpoint)).transpose()?;
         let settings = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(PATIENCE))
@@ -35,14 +52,17 @@ impl Client {
             .proxy(None)
             // A management sends nobody elsewhere, and the token is for none but it.
             .max_redirects(0);
+        let settings = match &credentials {
+            Some(credentials) => settings.tls_config(credentials.settings()),
+            None => settings,
+        };
         let agent = settings.build().new_agent();
-        let address = target.address.trim_start_matches("http://").trim_end_matches('/').to_owned();
-        Self { agent, address, token: target.token.clone() }
+        Ok(Self { agent, endpoint, credentials, token: target.token.clone() })
     }
 
     /// Where it asks.
-    pub(crate) fn address(&self) -> &str {
-        &self.address
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     pub(crate) fn members(&self) -> Result<view::Members> {
@@ -83,13 +103,15 @@ impl Client {
         let request = self.authorised(self.agent.get(self.url("/api/events")));
         let mut answer = self.accepted(request.call())?;
         for line in BufReader::new(answer.body_mut().as_reader()).lines() {
-            let line = line.with_context(|| format!("{} ended the stream of events", self.address))?;
+            let line = line.with_context(|| {
+                format!("{} ended the stream of events; its node may be gone: try another", self.endpoint)
+            })?;
             let Some(event) = line.strip_prefix("data:") else { continue };
             if !heard(self.decoded(event.trim())?)? {
                 return Ok(());
             }
         }
-        bail!("{} ended the stream of events: its node is gone; try another", self.address)
+        bail!("{} ended the stream of events: its node is gone; try another", self.endpoint)
     }
 
     fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
@@ -114,12 +136,13 @@ impl Client {
     }
 
     fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}{path}", self.endpoint)
     }
 
     /// The answer, if it is one; otherwise what the node says is wrong.
     fn accepted(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>> {
-        let answer = answer.map_err(|error| self.unreached(&error))?;
+        let answer =
+            answer.map_err(|error| unanswered::explain(&self.endpoint, self.credentials.as_ref(), &error))?;
         if answer.status().is_success() {
             return Ok(answer);
         }
@@ -129,31 +152,23 @@ impl Client {
             Ok(problem) => bail!("{}; {}", problem.what, problem.advice),
             Err(_) => bail!(
                 "{} answered with {status}, and not as a node's management would: is another program there?",
-                self.address
+                self.endpoint
             ),
         }
     }
 
     fn text(&self, mut answer: Response<Body>) -> Result<String> {
         let body = answer.body_mut().with_config().limit(LARGEST);
-        body.read_to_string().with_context(|| format!("the answer of {} broke off", self.address))
+        body.read_to_string().with_context(|| format!("the answer of {} broke off", self.endpoint))
     }
 
     fn decoded<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
         serde_json::from_str(text).with_context(|| {
             format!(
                 "{} answered, but not as a node's management would: is another program there?",
-                self.address
+                self.endpoint
             )
         })
-    }
-
-    fn unreached(&self, error: &ureq::Error) -> anyhow::Error {
-        anyhow!(
-            "no node answers at http://{}: {error}; name the management of a node that runs with --address HOST:PORT \
-             or BOROUGH_MANAGEMENT (`borough demo` prints the one of its cluster)",
-            self.address
-        )
     }
 }
 
