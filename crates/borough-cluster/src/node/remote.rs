@@ -9,7 +9,7 @@ use borough_actor::remote::{ExposeError, Message};
 use borough_actor::{ActorRef, AskError, LookupError, Reply, SystemHandle};
 use borough_protocol::incarnation::{Incarnation, NodeId};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{NamedError, Node};
 use crate::control::Control;
@@ -100,7 +100,7 @@ impl<M: Message> Lookup<'_, M> {
     /// Finds it on the node of that name. Waits at most 5 s. Cancel safe.
     pub async fn on(self, node_id: &str) -> Result<ActorRef<M>, RemoteLookupError> {
         let peer = self.node.member_named(node_id)?;
-        find(&self.node.shared, &peer, &self.path).await
+        find(&self.node.shared, &peer, &self.path, LOOKUP_TIME).await
     }
 
     /// Finds it in this node's own system, exposed or not.
@@ -113,14 +113,15 @@ async fn find<M: Message>(
     control: &Control,
     node: &Incarnation,
     path: &str,
+    time: Duration,
 ) -> Result<ActorRef<M>, RemoteLookupError> {
     if node.uid == control.myself.uid() {
         return Ok(control.hub.look_up_here(path)?);
     }
-    match timeout(LOOKUP_TIME, control.hub.look_up(node, path)).await {
+    match timeout(time, control.hub.look_up(node, path)).await {
         Ok(Some(found)) => Ok(found?),
         Ok(None) => Err(RemoteLookupError::NodeLost { node: node.clone() }),
-        Err(_) => Err(RemoteLookupError::Timeout { node: node.clone(), time: LOOKUP_TIME }),
+        Err(_) => Err(RemoteLookupError::Timeout { node: node.clone(), time }),
     }
 }
 
@@ -170,7 +171,7 @@ impl<M: Message> Broadcast<'_, M> {
 
     /// As [`tell`](Self::tell), for messages that cannot be cloned, as those of an enum that has a [`Reply`] in another variant: `make` makes one for each.
     pub async fn tell_with(self, make: impl Fn() -> M + Clone + Send + Sync + 'static) -> Gathered<()> {
-        self.each(move |actor: ActorRef<M>| {
+        self.each(LOOKUP_TIME, move |actor: ActorRef<M>| {
             let message = make();
             async move {
                 actor.tell(message).await.map_err(|error| BroadcastError::NotAccepted {
@@ -187,27 +188,42 @@ impl<M: Message> Broadcast<'_, M> {
         self,
         message: impl Fn(Reply<T>) -> M + Clone + Send + Sync + 'static,
     ) -> Gathered<T> {
-        self.each(move |actor: ActorRef<M>| {
+        self.each(LOOKUP_TIME, move |actor: ActorRef<M>| {
             let message = message.clone();
             async move { Ok(actor.ask(message).await?) }
         })
         .await
     }
 
-    /// As [`ask`](Self::ask); each actor has that long to answer.
+    /// As [`ask`](Self::ask); each node has that long, the finding of its actor included, so that all of it takes no longer.
     pub async fn ask_within<T: Message>(
         self,
         time: Duration,
         message: impl Fn(Reply<T>) -> M + Clone + Send + Sync + 'static,
     ) -> Gathered<T> {
-        self.each(move |actor: ActorRef<M>| {
+        let began = Instant::now();
+        self.each(time.min(LOOKUP_TIME), move |actor: ActorRef<M>| {
             let message = message.clone();
-            async move { Ok(actor.ask(message).timeout(time).await?) }
+            async move {
+                // What the finding took is gone. The error names the time that was given, not the rest of it.
+                let asked = actor.ask(message).timeout(time.saturating_sub(began.elapsed())).await;
+                asked.map_err(|error| match error {
+                    AskError::Timeout { path, accepted, .. } => {
+                        AskError::Timeout { path, timeout: time, accepted }.into()
+                    }
+                    error => error.into(),
+                })
+            }
         })
         .await
     }
 
-    async fn each<T, F>(self, act: impl Fn(ActorRef<M>) -> F + Clone + Send + Sync + 'static) -> Gathered<T>
+    /// Finds each within that time, and then acts.
+    async fn each<T, F>(
+        self,
+        find_time: Duration,
+        act: impl Fn(ActorRef<M>) -> F + Clone + Send + Sync + 'static,
+    ) -> Gathered<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, BroadcastError>> + Send,
@@ -220,7 +236,7 @@ impl<M: Message> Broadcast<'_, M> {
             let (path, act, place) = (self.path.clone(), act.clone(), names.len());
             names.push(member.node_id().clone());
             tasks.spawn(async move {
-                let outcome = match find(&control, &peer, &path).await {
+                let outcome = match find(&control, &peer, &path, find_time).await {
                     Ok(actor) => act(actor).await,
                     Err(error) => Err(error.into()),
                 };

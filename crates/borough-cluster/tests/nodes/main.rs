@@ -5,6 +5,7 @@
 mod blocking;
 mod finding;
 mod forming;
+mod gathering;
 mod going;
 mod repeating;
 mod returning;
