@@ -4,7 +4,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use borough_cluster::{DEFAULT_MANAGEMENT_LISTEN, ManagementSettings, Node, NodeHandle, Tls, TlsDoor};
+use borough_cluster::{
+    DEFAULT_MANAGEMENT_LISTEN, ManagementSettings, Node, NodeHandle, SettingOrigin, Tls, TlsDoor,
+};
 use tokio::net::{TcpListener, lookup_host};
 
 use crate::error::ManagementError;
@@ -19,6 +21,7 @@ pub const DEFAULT_LISTEN: &str = DEFAULT_MANAGEMENT_LISTEN;
 pub struct ManagementBuilder {
     node: NodeHandle,
     listen: String,
+    listen_origin: SettingOrigin,
     advertise: Option<String>,
     token: Option<String>,
     token_file: Option<PathBuf>,
@@ -37,15 +40,17 @@ pub(crate) struct Entrance {
 
 impl ManagementBuilder {
     pub(crate) fn new(node: &Node) -> Self {
-        let ManagementSettings { listen, advertise, token, token_file, tls } = node.management_settings();
-        Self { node: node.node_handle(), listen, advertise, token, token_file, tls, said: Vec::new() }
+        let ManagementSettings { listen, listen_origin, advertise, token, token_file, tls } =
+            node.management_settings();
+        let (node, said) = (node.node_handle(), Vec::new());
+        Self { node, listen, listen_origin, advertise, token, token_file, tls, said }
     }
 
     /// Where to listen, as `host:port`; port 0 takes a free one. Default [`DEFAULT_LISTEN`].
     ///
     /// Elsewhere than on loopback it needs a [`token`](Self::token) or [`tls`](Self::tls).
     pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.listen = address.into();
+        (self.listen, self.listen_origin) = (address.into(), SettingOrigin::Code);
         self.said.push(("management.listen", self.listen.clone()));
         self
     }
@@ -61,8 +66,8 @@ impl ManagementBuilder {
 
     /// What whoever asks must know and send, as `authorization: Bearer <token>`: 16 to 512 visible ASCII characters. Default none.
     ///
-    /// It is sent as it is: without [`tls`](Self::tls) whoever reads the network learns it. `/health/live`, `/health/ready` and the dashboard's
-    /// page, which hold no data of the cluster, are given without it.
+    /// It is sent as it is: without [`tls`](Self::tls) whoever reads the network learns it. Given without it are `/health/live` and `/health/ready`, which tell
+    /// what the node is called, how it stands and whether types that are named are known, and the dashboard's page, which holds no data.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         (self.token, self.token_file) = (Some(token.into()), None);
         self.said.push(("management.token", "(hidden)".to_owned()));
@@ -78,7 +83,7 @@ impl ManagementBuilder {
 
     /// Starts to listen. Nothing of it is left if it fails, or if the future is dropped before it is ready.
     pub async fn start(self) -> Result<Management, ManagementError> {
-        let Self { node, listen, advertise, token, token_file, tls, said } = self;
+        let Self { node, listen, listen_origin, advertise, token, token_file, tls, said } = self;
         let token = token.map_or_else(|| token_file.map(read_token).transpose(), |token| Ok(Some(token)))?;
         let token = token.map(Token::new).transpose()?;
         let tls = tls.as_ref().map(TlsDoor::new).transpose()?;
@@ -86,17 +91,19 @@ impl ManagementBuilder {
         let addresses: Vec<SocketAddr> = lookup_host(&listen).await.map_err(bad)?.collect();
         let is_loopback = addresses.iter().all(|address| address.ip().to_canonical().is_loopback());
         if !is_loopback && token.is_none() && tls.is_none() {
-            return Err(ManagementError::Open { address: listen });
+            return Err(ManagementError::Open { address: listen, origin: listen_origin });
         }
         let busy = |source| ManagementError::Listen { address: listen.clone(), source };
         let listener = TcpListener::bind(&*addresses).await.map_err(busy)?;
         let address = listener.local_addr().map_err(busy)?;
         let told = advertise.unwrap_or_else(|| dialable(address, &node));
         let guard = Guard { token, is_loopback };
+        let management = Management::start(node.clone(), Entrance { listener, address, tls, guard }, told)?;
+        // Only now: what was not started has set nothing.
         for (key, value) in said {
             node.note_setting(key, &value);
         }
-        Management::start(node, Entrance { listener, address, tls, guard }, told)
+        Ok(management)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use borough_cluster::TlsError;
+use borough_cluster::{SettingOrigin, TlsError};
 
 /// Why management was not started. Nothing is left of it, and the node goes on.
 #[derive(Debug, thiserror::Error)]
@@ -19,12 +19,14 @@ pub enum ManagementError {
     },
     /// Whoever reaches it could order the node to leave.
     #[error(
-        "{address} can be reached from other machines, and anybody who reaches it could order nodes to leave: set `.token(..)` or `.tls(..)`, \
-         or listen at 127.0.0.1"
+        "{address} ({origin}) can be reached from other machines, and anybody who reaches it could order nodes to leave: set `.token(..)` or `.tls(..)`, \
+         or `management.token_file` where the settings are, or listen at 127.0.0.1"
     )]
     Open {
         /// Where it was to listen.
         address: String,
+        /// Who said so: a line of a file, a variable, or code.
+        origin: SettingOrigin,
     },
     /// The token could be guessed, or cannot stand in a header.
     #[error(

@@ -88,6 +88,19 @@ fn check_security(resolved: &Resolved<NodeOptions>, code: Code) -> Result<(), Co
     Ok(())
 }
 
+/// Refuses a management that strangers reach and that asks them nothing. No part of [`check`]: code may still give it a token, so a node starts, and
+/// management refuses by itself if it did not.
+pub(super) fn check_management(resolved: &Resolved<NodeOptions>) -> Result<(), ConfigError> {
+    let management = &resolved.options.management;
+    let is_guarded = management.tls || management.token.is_some() || management.token_file.is_some();
+    if is_guarded || security::is_loopback(&Address::new(management.listen.as_str())) {
+        return Ok(());
+    }
+    let why = "it can be reached from other machines, and anybody who reaches it could order nodes to leave: set \
+               `management.token_file`, or `management.tls = true` with all `security.tls_*`, or listen at 127.0.0.1";
+    refuse(resolved, &["management.listen"], why.to_owned())
+}
+
 fn check_cluster(resolved: &Resolved<NodeOptions>) -> Result<(), ConfigError> {
     let Err(error) = Checked::new(resolved.options.cluster.clone()) else { return Ok(()) };
     let why = error.to_string();

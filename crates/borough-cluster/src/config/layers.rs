@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::checks::check_management;
 use super::setting::{Field, in_capitals};
 use super::table::{KINDS, NODE};
 use super::value::Value;
@@ -122,12 +123,14 @@ impl Config {
         self.general.is_empty() && self.types.is_empty() && self.types_of_environment.is_empty()
     }
 
-    /// Whether a node could start with these settings and none from code. No file that they name is opened.
+    /// Whether a node, and management beside it, could start with these settings and none from code. No file that they name is opened.
     ///
     /// # Errors
     /// Settings that do not go together or would break what the cluster promises, by name.
     pub fn check(&self) -> Result<(), ConfigError> {
-        check(&self.resolve(NodeOptions::default(), &BTreeSet::new()), Code::default())
+        let resolved = self.resolve(NodeOptions::default(), &BTreeSet::new());
+        check(&resolved, Code::default())?;
+        check_management(&resolved)
     }
 
     /// Every setting with its value and where that came from, as if code said nothing; types of entities as far as they are named. Never a secret.

@@ -39,6 +39,11 @@ impl Ledger {
         self.config.of_type(name)
     }
 
+    /// Where a file or the environment said that of the node, if one did.
+    pub(crate) fn origin_of(&self, key: &str) -> SettingOrigin {
+        self.config.general.get(key).map_or(SettingOrigin::Default, |(_, origin)| origin.clone())
+    }
+
     /// A type was started with these.
     pub(crate) fn note_type(&self, name: &str, resolved: &Resolved<KindOptions>) {
         self.book().types.insert(name.to_owned(), type_rows(name, resolved));

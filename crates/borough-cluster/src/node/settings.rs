@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::Node;
-use crate::config::SettingRow;
+use crate::config::{SettingOrigin, SettingRow};
 use crate::transport::tls::Tls;
 
 impl Node {
@@ -20,6 +20,7 @@ impl Node {
         let said = &self.ledger.management;
         ManagementSettings {
             listen: said.listen.clone(),
+            listen_origin: self.ledger.origin_of("management.listen"),
             advertise: said.advertise.clone(),
             token: said.token.as_ref().map(|token| token.0.clone()),
             token_file: said.token_file.clone(),
@@ -39,6 +40,8 @@ impl Node {
 pub struct ManagementSettings {
     /// Where it listens.
     pub listen: String,
+    /// Where that was said.
+    pub listen_origin: SettingOrigin,
     /// What others are told.
     pub advertise: Option<String>,
     /// What whoever asks must send.

@@ -23,6 +23,28 @@ async fn an_address_that_others_reach_is_refused_without_token_or_certificates()
 }
 
 #[tokio::test]
+async fn an_open_address_from_the_settings_is_refused_with_its_line_unless_code_has_a_token() {
+    let text = "[node]\nlisten = \"127.0.0.1:0\"\n[management]\nlisten = \"0.0.0.0:0\"";
+    let config = Config::parse("b.toml", text).unwrap();
+    let node = Node::builder("test").config(config).start().await.unwrap();
+    let error = Management::builder(&node).start().await.unwrap_err();
+    assert!(error.to_string().contains("0.0.0.0:0 (b.toml:4)"), "{error}");
+    let management = Management::builder(&node).token("0123456789abcdef").start().await.unwrap();
+    assert!(management.address().ip().is_unspecified());
+}
+
+#[tokio::test]
+async fn a_management_that_does_not_start_leaves_the_settings_as_they_were() {
+    let node = node("a", None).await;
+    let _first = Management::builder(&node).listen("127.0.0.1:0").start().await.unwrap();
+    let before = node.settings();
+    let second = Management::builder(&node).listen("localhost:0").advertise("a:1").token("0123456789abcdef");
+    let error = second.start().await.unwrap_err();
+    assert!(matches!(error, ManagementError::Node { .. }), "{error}");
+    assert_eq!(node.settings(), before);
+}
+
+#[tokio::test]
 async fn a_token_that_could_be_guessed_or_not_be_sent_is_refused() {
     let node = node("a", None).await;
     for token in [

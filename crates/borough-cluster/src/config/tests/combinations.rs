@@ -67,6 +67,21 @@ fn an_address_that_others_reach_is_refused_without_protection() {
 }
 
 #[test]
+fn a_management_that_others_reach_is_refused_without_token_or_certificates() {
+    let (keys, words) = refused("[management]\nlisten = \"0.0.0.0:1\"");
+    assert_eq!(keys, ["management.listen"]);
+    assert!(words.contains("borough.toml:2") && words.contains("management.token_file"), "{words}");
+    for protection in ["token = \"0123456789abcdef\"", "token_file = \"t\""] {
+        let config = file(&format!("[management]\nlisten = \"0.0.0.0:1\"\n{protection}"));
+        assert!(config.check().is_ok(), "{protection}");
+    }
+    let tls = "tls_authority = \"a\"\ntls_certificate = \"c\"\ntls_key = \"k\"";
+    let config = file(&format!("[management]\nlisten = \"0.0.0.0:1\"\ntls = true\n[security]\n{tls}"));
+    assert!(config.check().is_ok());
+    assert!(file("[management]\nlisten = \"[::1]:1\"").check().is_ok());
+}
+
+#[test]
 fn tls_wants_all_three_files() {
     let (keys, words) = refused("[security]\ntls_key = \"k\"");
     assert_eq!(keys, ["security.tls_authority", "security.tls_certificate", "security.tls_key"]);
