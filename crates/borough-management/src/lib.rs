@@ -11,6 +11,7 @@
 //! program that asks. `openapi.json` describes all of it, and is served too.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod bounded_writes;
 mod builder;
 mod bureau;
 mod chronicle;

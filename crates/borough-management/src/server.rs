@@ -1,6 +1,7 @@
 //! Connections: who is let in, how many at once, and for how long.
 //!
-//! Promise: whatever comes in by a connection costs a bounded piece of memory for a bounded time, and no other connection notices it.
+//! Promise: whatever comes in by a connection costs a bounded piece of memory, and no other connection notices it; one whose other side neither sends
+//! nor reads is closed, so nobody keeps a place by doing nothing.
 
 use std::io;
 use std::sync::Arc;
@@ -17,9 +18,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::bounded_writes::BoundedWrites;
+
 /// How many connections there are at once; more wait to be let in.
 const CONNECTIONS: usize = 256;
-/// How long a head may take to come in, and a certificate to be shown; also how long a connection may be idle.
+/// How long a head may take to come in, and a certificate to be shown; also how long a connection may be idle, or take nothing of an answer.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How large a head may be, in bytes.
 const HEAD_MAX: usize = 32 * 1024;
@@ -81,6 +84,7 @@ async fn attend(
     closing: watch::Receiver<bool>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    let stream = BoundedWrites::new(stream, HEAD_TIME);
     let Some(tls) = tls else { return talk(stream, router, closing).await };
     let stream = timeout(HEAD_TIME, tls.accept(stream)).await??;
     talk(stream, router, closing).await

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -180,6 +181,28 @@ async fn those_who_say_nothing_do_not_keep_others_out() {
         let mut stream = TcpStream::connect(a.address()).await.unwrap();
         stream.write_all(b"GET /api/members HTT").await.unwrap();
         silent.push(stream);
+    }
+    is_well(a.address()).await;
+}
+
+/// One who asks for much and reads nothing. Little of it can be on its way, so that little is enough.
+async fn deaf(address: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    SockRef::from(&socket).set_tcp_mss(536).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    let asked = b"GET /assets/map.js HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(64);
+    stream.write_all(&asked).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn those_who_ask_and_do_not_read_keep_no_place() {
+    let [a] = fleet(["a"]).await;
+    let mut all = Vec::new();
+    // As many as there are places.
+    for _ in 0..256 {
+        all.push(deaf(a.address()).await);
     }
     is_well(a.address()).await;
 }
