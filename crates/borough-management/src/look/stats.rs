@@ -21,6 +21,7 @@ pub(crate) struct StatsDesk {
 
 /// What all nodes said at one moment.
 pub(crate) struct Gathering {
+    /// When they were asked.
     pub(crate) at_millis: u64,
     pub(crate) answers: Gathered<NodeStats>,
 }
@@ -34,8 +35,11 @@ impl StatsDesk {
         {
             return gathering.clone();
         }
+        // Before they answer: the counts are of about now. With the wait for one that does not answer in it, this rate would come out too low and the
+        // next too high.
+        let at_millis = now_millis();
         let answers = bureau.node.sharding_stats().await;
-        let gathering = Arc::new(Gathering { at_millis: now_millis(), answers });
+        let gathering = Arc::new(Gathering { at_millis, answers });
         *last = Some((Instant::now(), gathering.clone()));
         gathering
     }

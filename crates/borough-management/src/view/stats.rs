@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Stats {
     /// Which node answers.
     pub seen_by: String,
-    /// When, in milliseconds since 1970 by its clock: rates are made of two answers.
+    /// When the nodes were asked, in milliseconds since 1970 by its clock: rates are made of two answers.
     pub at_millis: u64,
     /// Each node that answered, by name.
     pub nodes: Vec<NodeStats>,

@@ -12,3 +12,4 @@ mod ordering;
 mod reading;
 mod secured;
 mod starting;
+mod stuck;
