@@ -29,7 +29,7 @@ pub(crate) struct Bureau {
 impl Bureau {
     pub(crate) fn new(node: NodeHandle, told: String, closing: watch::Receiver<bool>) -> Arc<Self> {
         Arc::new(Self {
-            chronicle: Chronicle::new(node.node_id().to_string()),
+            chronicle: Chronicle::new(node.node_id().to_string(), node.uid()),
             node,
             told,
             neighbours: Neighbours::default(),

@@ -15,6 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::bureau::{Bureau, LISTENERS};
 use crate::problem::Problem;
+use crate::view::ClusterEvent;
 
 /// How often a listener hears that nothing happened: a connection that is gone is noticed by it.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -25,7 +26,7 @@ pub(crate) struct Since {
     after: Option<u64>,
 }
 
-/// From now on; or after the event of that number, as far as it is kept.
+/// From now on; or after the event of that id or number, as far as it is kept.
 pub(crate) async fn events(
     State(bureau): State<Arc<Bureau>>,
     since: Result<Query<Since>, QueryRejection>,
@@ -33,11 +34,16 @@ pub(crate) async fn events(
 ) -> Result<Response, Problem> {
     let Query(Since { after }) = since?;
     let place = bureau.listeners.clone().try_acquire_owned().map_err(|_| crowded())?;
-    let newest = bureau.chronicle.newest();
-    let header = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
-    // One that is ahead comes from an earlier process, whose events are gone.
-    let seen = header.or(after).map_or(newest, |number| if number > newest { 0 } else { number });
-    let listener = Listener { bureau, seen, _place: place };
+    let header = headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::trim);
+    let header = header.filter(|id| !id.is_empty()).map(str::to_owned);
+    // The header is newer than the address, which a browser keeps.
+    let last = header.or_else(|| after.map(|number| number.to_string()));
+    let (seen, first) = match last.map(|id| bureau.chronicle.number_of(&id)) {
+        None => (bureau.chronicle.newest(), None),
+        Some(Some(number)) => (number, None),
+        Some(None) => (0, Some(bureau.chronicle.beginning())),
+    };
+    let listener = Listener { bureau, seen, first, _place: place };
     let stream = unfold(listener, Listener::next);
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
@@ -46,21 +52,26 @@ pub(crate) async fn events(
 struct Listener {
     bureau: Arc<Bureau>,
     seen: u64,
+    /// What is told before all else.
+    first: Option<ClusterEvent>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Listener {
     /// The next event; `None` once management ends.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
-        let event = tokio::select! {
-            biased;
-            () = self.bureau.closed() => return None,
-            event = self.bureau.chronicle.after(self.seen) => event,
+        let event = match self.first.take() {
+            Some(event) => event,
+            None => tokio::select! {
+                biased;
+                () = self.bureau.closed() => return None,
+                event = self.bureau.chronicle.after(self.seen) => event,
+            },
         };
         self.seen = event.number;
         // It is made of numbers and texts, which can always be written.
         let data = serde_json::to_string(&event).ok()?;
-        Some((Ok(Event::default().id(event.number.to_string()).data(data)), self))
+        Some((Ok(Event::default().id(self.bureau.chronicle.id(event.number)).data(data)), self))
     }
 }
 

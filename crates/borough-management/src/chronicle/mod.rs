@@ -5,7 +5,8 @@
 //!                                   +--> ring of the last events --> each listener at its own pace
 //! shard events ---------words-------+
 //! ```
-//! Promise: numbers have no gaps. Who is slow, or away for a while, goes on where it was, or is told how many it missed.
+//! Promise: numbers have no gaps. Who is slow, or away for a while, goes on where it was, or is told how many it missed. Who comes from another chronicle, as
+//! that of the node's last process, is told that this is another one, and begins with the first event that is kept.
 
 mod differences;
 mod ring;

@@ -1,8 +1,10 @@
 //! The last events, by number.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use borough_cluster::Uid;
 use tokio::sync::watch;
 
 use super::words;
@@ -22,17 +24,24 @@ pub(crate) struct News {
     pub(crate) text: String,
 }
 
+/// How many there were in this process.
+static EDITIONS: AtomicU64 = AtomicU64::new(0);
+
 /// See the module above.
 pub(crate) struct Chronicle {
     seen_by: String,
+    /// Which of all chronicles: numbers begin anew with each process, and with each management in it.
+    edition: String,
     ring: Mutex<VecDeque<ClusterEvent>>,
     /// The number of the newest event; 0 before the first.
     newest: watch::Sender<u64>,
 }
 
 impl Chronicle {
-    pub(crate) fn new(seen_by: String) -> Self {
-        Self { seen_by, ring: Mutex::default(), newest: watch::Sender::new(0) }
+    /// An empty one, told by that life of that node.
+    pub(crate) fn new(seen_by: String, uid: Uid) -> Self {
+        let edition = format!("{uid}.{}", EDITIONS.fetch_add(1, Ordering::Relaxed));
+        Self { seen_by, edition, ring: Mutex::default(), newest: watch::Sender::new(0) }
     }
 
     /// Writes down what happened.
@@ -52,10 +61,30 @@ impl Chronicle {
         *self.newest.borrow()
     }
 
+    /// What the event of that number is called among all events of all nodes.
+    pub(crate) fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.edition)
+    }
+
+    /// The number in such a name, or in one that is a number alone; `None` if it is of another chronicle, or cannot be of this one.
+    pub(crate) fn number_of(&self, id: &str) -> Option<u64> {
+        let number = match id.rsplit_once('-') {
+            Some((edition, number)) if edition == self.edition => number,
+            Some(_) => return None,
+            None => id,
+        };
+        number.parse().ok().filter(|number| *number <= self.newest())
+    }
+
+    /// The word to one who has heard events of another chronicle: what was between that and this one nobody has written down.
+    pub(crate) fn beginning(&self) -> ClusterEvent {
+        self.event(0, words::of_beginning(&self.seen_by))
+    }
+
     /// The event after that number, and after some that are gone the word that they are; waits for it. Cancel safe.
     pub(crate) async fn after(&self, number: u64) -> ClusterEvent {
         let mut newest = self.newest.subscribe();
-        // A listener that comes from an earlier process may be ahead.
+        // The sender lives as long as this.
         let _ = newest.wait_for(|newest| *newest > number).await;
         let ring = self.lock();
         let first = ring.front().map_or(1, |event| event.number);

@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
+use borough_cluster::Uid;
+
 use super::ring::{Chronicle, KEPT, News};
 use crate::view::{ClusterEvent, EventKind};
 
 fn chronicle(events: usize) -> Chronicle {
-    let chronicle = Chronicle::new("n1".to_owned());
+    let chronicle = Chronicle::new("n1".to_owned(), Uid::new(7).unwrap());
     for number in 1..=events {
         let text = number.to_string();
         chronicle.write(News { what: EventKind::Other, node: None, kind: None, shard: None, text });
@@ -40,6 +42,18 @@ fn who_was_away_for_too_long_is_told_how_many_it_missed_and_goes_on() {
     assert_eq!((missed.what, missed.number), (EventKind::Missed, 10));
     assert!(missed.text.starts_with("6 events"), "{}", missed.text);
     assert_eq!(now(&chronicle, missed.number).unwrap().text, "11");
+}
+
+#[test]
+fn an_id_is_known_to_its_own_chronicle_alone_even_if_the_node_is_the_same() {
+    let (before, now) = (chronicle(3), chronicle(5));
+    assert_eq!(now.number_of(&now.id(3)), Some(3));
+    assert_eq!(now.number_of(&before.id(3)), None);
+    for elsewhere in ["", "-", "3-", "-3", "soon", "6", "18446744073709551616", &now.id(6)] {
+        assert_eq!(now.number_of(elsewhere), None, "{elsewhere:?}");
+    }
+    // A number alone says nothing of where it comes from; it is believed.
+    assert_eq!(now.number_of("5"), Some(5));
 }
 
 #[tokio::test]

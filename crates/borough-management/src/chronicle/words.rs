@@ -45,6 +45,12 @@ pub(super) fn of_missed(count: u64) -> News {
     News { what: EventKind::Missed, node: None, kind: None, shard: None, text }
 }
 
+/// What was heard before comes from another chronicle than what follows.
+pub(super) fn of_beginning(seen_by: &str) -> News {
+    let text = format!("the events of {seen_by} begin anew: some may have been missed");
+    News { what: EventKind::Missed, node: None, kind: None, shard: None, text }
+}
+
 /// What happened to a shard.
 pub(super) fn of_shard(event: &ShardEvent, names: &Names) -> News {
     let shard = format!("shard {} of {}", event.shard, event.kind);

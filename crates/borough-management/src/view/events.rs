@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Something happened: one of `GET /api/events`, as a server-sent event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterEvent {
-    /// The number of the event in this process: one more each time, so that who misses some notices.
+    /// The number of the event in this process: one more each time, so that who misses some notices. 0 for the word that they begin anew.
     pub number: u64,
     /// When, in milliseconds since 1970 by the clock of the node that tells.
     pub at_millis: u64,
@@ -44,7 +44,7 @@ pub enum EventKind {
     CalledOff,
     /// The node that tells has no lease, or has one again.
     Lease,
-    /// Events were missed; how many is in the text.
+    /// Events were missed, how many is in the text; or may have been, because the node's process is another.
     Missed,
     /// Anything else.
     Other,

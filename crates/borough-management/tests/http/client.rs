@@ -114,7 +114,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Listens there; says with which status it was answered.
-    pub(crate) async fn open(address: SocketAddr, path: &str, last_id: Option<u64>) -> (u16, Self) {
+    pub(crate) async fn open(address: SocketAddr, path: &str, last_id: Option<&str>) -> (u16, Self) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let last_id = last_id.map_or_else(String::new, |id| format!("last-event-id: {id}\r\n"));
         let text = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{last_id}\r\n");
@@ -126,18 +126,18 @@ impl Listener {
     }
 
     /// The next event, its id first; `None` once the stream has ended.
-    pub(crate) async fn next(&mut self) -> Option<(u64, String)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, String)> {
         let mut id = None;
         loop {
             let line = self.line().await?;
             if let Some(text) = line.strip_prefix("id: ") {
-                id = Some(text.parse().unwrap());
+                id = Some(text.to_owned());
             } else if let Some(text) = line.strip_prefix("data: ") {
                 // axum writes the data before the id, or after it.
                 let data = text.to_owned();
                 while id.is_none() {
                     let line = self.line().await?;
-                    id = line.strip_prefix("id: ").map(|text| text.parse().unwrap());
+                    id = line.strip_prefix("id: ").map(str::to_owned);
                 }
                 return Some((id.unwrap(), data));
             }
