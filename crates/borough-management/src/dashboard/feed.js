@@ -147,12 +147,13 @@ async function listen(heard, soon, standing) {
     const leave = () => document.hidden && away.abort();
     document.addEventListener("visibilitychange", leave);
     try {
-      const more = last === null ? {} : { "last-event-id": String(last) };
+      // The id, and not the number: those begin anew with each process of a node.
+      const more = last === null ? {} : { "last-event-id": last };
       // At first also what the node still has from before the page was opened.
       const asked = { headers: headers({ accept: "text/event-stream", ...more }), cache: "no-store", signal: away.signal };
       const response = await fetch("/api/events?after=0", asked);
-      for await (const event of response.ok ? events(response.body) : []) {
-        last = event.number;
+      for await (const { id, event } of response.ok ? events(response.body) : []) {
+        last = id || last;
         shown(() => heard.event(event));
         soon();
       }
@@ -175,10 +176,12 @@ async function* events(body) {
     const parts = (rest + value).split(/\r?\n\r?\n/);
     rest = parts.pop();
     for (const part of parts) {
-      const data = part.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
+      const lines = part.split(/\r?\n/);
+      const of = (field) => lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length).trim()).join("\n");
+      const [id, data] = [of("id:"), of("data:")];
       if (!data) continue;
       try {
-        yield JSON.parse(data);
+        yield { id, event: JSON.parse(data) };
       } catch {
         // One that cannot be read is one that is missed; the next answers show what came of it.
       }

@@ -6,28 +6,32 @@ import { lastOf } from "./log.js";
 import { bullet, markOf } from "./marks.js";
 
 const found = byId("found");
+// What the panel shows of a shard, and what its facts alone do.
 let shown = null;
+let told = null;
+// How often something else was looked at: an answer that comes too late for what is looked at now is not shown.
+let turn = 0;
 
 /** Shows what is known of a shard, and again with every answer until something else is looked at. */
 export function showShard(map, shard, isAsked) {
+  if (isAsked) turn += 1;
   const place = map.places.find((one) => one.shard === shard);
   const event = lastOf(map.kind, shard);
   const key = JSON.stringify([map.kind, shard, place, map.hosts, event?.number]);
-  if (!isAsked && shown === key) return;
+  // A choice that is being made is not taken out of somebody's hands: then the facts above it are renewed, and the rest afterwards.
+  const isHeld = !isAsked && found.contains(document.activeElement);
+  if (!isAsked && (isHeld ? told : shown) === key) return;
+  told = key;
+  const list = facts([
+    ["Owner", place?.owner ? node(place.owner) : place ? "nobody now" : "nobody yet"],
+    place?.moving_to ? ["Moving to", node(place.moving_to)] : null,
+    place ? ["Epoch", epochOf(place.epoch)] : null,
+    ["Why", why(place)],
+    event ? ["Last", `${clock(event.at_millis)}, ${event.text}`] : null,
+  ]);
+  if (isHeld) return void found.querySelector(".facts-list")?.replaceWith(list);
   shown = key;
-  // A choice that is being made is not taken out of somebody's hands.
-  if (!isAsked && found.contains(document.activeElement)) return;
-  found.replaceChildren(
-    element("h3", { text: `Shard ${shard} of ${map.kind}` }),
-    facts([
-      ["Owner", place?.owner ? node(place.owner) : place ? "nobody now" : "nobody yet"],
-      place?.moving_to ? ["Moving to", node(place.moving_to)] : null,
-      place ? ["Epoch", epochOf(place.epoch)] : null,
-      ["Why", why(place)],
-      event ? ["Last", `${clock(event.at_millis)}, ${event.text}`] : null,
-    ]),
-    ...mover(map, shard, place),
-  );
+  found.replaceChildren(element("h3", { text: `Shard ${shard} of ${map.kind}` }), list, ...mover(map, shard, place));
 }
 
 function why(place) {
@@ -56,11 +60,16 @@ function mover(map, shard, place) {
   return [element("form", { class: "mover", on: { submit: send } }, row, answer)];
 }
 
-/** Asks where an entity lives; gives the answer, or `null` if there is none. */
-export async function showEntity(kind, id) {
-  shown = null;
+/**
+ * Asks where an entity lives; gives the answer, `null` if there is none, and `undefined` if something else is looked at by now. What nobody asked for again is
+ * left as it was if there is no answer.
+ */
+export async function showEntity(kind, id, isAsked) {
+  if (isAsked) turn += 1;
+  const asked = turn;
   try {
     const place = await read(`/api/explain/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`);
+    if (asked !== turn) return undefined;
     found.replaceChildren(
       element("h3", {}, element("span", { text: place.id }), element("span", { class: "aside", text: ` of ${place.kind}` })),
       facts([
@@ -68,12 +77,13 @@ export async function showEntity(kind, id) {
         ["Why", place.why],
         ["Shard", String(place.shard)],
         ["Epoch", epochOf(place.epoch)],
-        place.since_millis === null ? null : ["Since", `${span(place.since_millis)}, as this node saw it`],
+        place.since_millis === null ? null : ["Since", `${span(place.since_millis)} before ${clock(Date.now())}, as this node saw it`],
       ]),
     );
     return place;
   } catch (error) {
-    found.replaceChildren(element("p", { class: "answer alarm", text: error.message }));
+    if (asked !== turn) return undefined;
+    if (isAsked) found.replaceChildren(element("p", { class: "answer alarm", text: error.message }));
     return null;
   }
 }

@@ -12,16 +12,18 @@ import { hideLost, showLocked, showLost, showStanding } from "./notices.js";
 import { drawPlots } from "./plots.js";
 
 const LAYOUTS = { nodes: "by node", numbers: "by number" };
-const seen = { members: null, shards: null, at: null };
+const seen = { members: null, shards: null, at: null, millis: 0 };
 // Events that came before the members, whose signs they carry.
 let early = [];
-// `shard` is what is looked at closely, `pointed` the tile that is marked: for an entity it is only marked.
-const chosen = { kind: null, shard: null, pointed: null, layout: "nodes" };
+// `looked` is what is looked at closely: a shard, or an entity (then it has an `id`) and its shard. Its tile is marked while the map shows its type.
+const chosen = { kind: null, looked: null, layout: "nodes" };
 
 const soon = follow({
-  members(answer) {
+  members(answer, millis) {
     seen.members = answer;
     seen.at = Date.now();
+    // Of this answer, which the node gives by itself: for the statistics it asks the others.
+    seen.millis = millis;
     showStanding(answer);
     draw();
   },
@@ -29,8 +31,8 @@ const soon = follow({
     seen.shards = answer;
     draw();
   },
-  stats(answer, millis) {
-    drawPlots(answer, millis);
+  stats(answer) {
+    drawPlots(answer, seen.millis);
     drawLosses(answer);
     say(byId("missing"), answer.missing.map((one) => `${one.name} did not say: ${one.value}`).join(" · "));
   },
@@ -63,13 +65,12 @@ function draw() {
     return;
   }
   drawMap(map, members.members, chosen.layout, (shard) => look(shard));
-  point(chosen.pointed);
-  if (chosen.shard !== null) showShard(map, chosen.shard, false);
+  point(chosen.looked?.kind === chosen.kind ? chosen.looked.shard : null);
+  renew(shards);
 }
 
 function look(shard) {
-  chosen.shard = shard;
-  chosen.pointed = shard;
+  chosen.looked = { kind: chosen.kind, shard };
   point(shard);
   showShard(seen.shards.kinds.find((kind) => kind.kind === chosen.kind), shard, true);
   byId("found").scrollIntoView({ block: "nearest" });
@@ -78,25 +79,41 @@ function look(shard) {
 async function find(kind, id) {
   byId("find-kind").value = kind;
   byId("find-id").value = id;
-  const place = await showEntity(kind, id);
-  chosen.shard = null;
-  chosen.pointed = place?.shard ?? null;
-  if (place) chosen.kind = place.kind;
+  const before = seen.shards;
+  const answer = await showEntity(kind, id, true);
+  if (answer === undefined) return;
+  chosen.looked = answer && { kind, id, shard: answer.shard, place: before && placeOf(before, kind, answer.shard), isAsked: false };
+  if (answer) chosen.kind = kind;
   draw();
 }
 
-function show(kind) {
-  chosen.kind = kind;
-  chosen.shard = null;
-  chosen.pointed = null;
+/** Shows again what is looked at, if it is not as it was. */
+function renew(shards) {
+  const { looked } = chosen;
+  if (!looked) return;
+  const map = shards.kinds.find((kind) => kind.kind === looked.kind);
+  if (looked.id !== undefined) renewEntity(looked, placeOf(shards, looked.kind, looked.shard));
+  else if (map) showShard(map, looked.shard, false);
+}
+
+/** An entity is asked for again when the place of its shard is another than it was before it was asked for. */
+async function renewEntity(looked, place) {
+  if (looked.isAsked || looked.place === place) return;
+  looked.isAsked = true;
+  const answer = await showEntity(looked.kind, looked.id, false);
+  looked.isAsked = false;
+  if (answer) looked.place = place;
+}
+
+/** The place of a shard, as a text to compare. */
+function placeOf(shards, kind, shard) {
+  return JSON.stringify(shards.kinds.find((one) => one.kind === kind)?.places.find((one) => one.shard === shard));
 }
 
 function drawChoices(kinds) {
-  if (!kinds.includes(chosen.kind)) {
-    show(kinds[0] ?? null);
-  }
+  if (!kinds.includes(chosen.kind)) chosen.kind = kinds[0] ?? null;
   const choose = (kind) => {
-    show(kind);
+    chosen.kind = kind;
     draw();
   };
   choices(byId("kinds"), kinds.length > 1 ? kinds.map((kind) => [kind, kind]) : [], chosen.kind, choose);

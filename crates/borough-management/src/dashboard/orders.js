@@ -7,7 +7,7 @@ const ORDERS = {
   drain: {
     label: "Drain",
     meaning: (node, facts) =>
-      `Drain ${node}? Its ${counted(facts.shards, "shard")} move to the other hosts. ${kept(facts)} It stays a member and passes messages on.`,
+      `Drain ${node}? Its ${counted(facts.shards, "shard")} move to the other hosts. ${stays(facts)} It stays a member and passes messages on.`,
   },
   leave: {
     label: "Leave",
@@ -21,8 +21,8 @@ const ORDERS = {
   },
 };
 
-/** What does not move at once: a type that has nowhere to go is kept until it has. */
-function kept({ alone }) {
+/** What of a drain does not move: what would have nowhere to go. Nothing of it is lost. */
+function stays({ alone }) {
   return alone.length ? `No other node hosts ${alone.join(", ")}: what lives there of that stays until one does.` : "Nothing is lost.";
 }
 

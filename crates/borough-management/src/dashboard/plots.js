@@ -32,7 +32,7 @@ function raised({ name }) {
   return { value, unitText: unit, top, shapes, sketch };
 }
 
-/** Takes the next answer, and how long it took to come. */
+/** Takes the next answer, and how long this node takes to answer. */
 export function drawPlots(stats, millis) {
   const sample = sampled(stats, millis);
   previous = stats;

@@ -12,6 +12,7 @@ mod city;
 mod devtools;
 mod page;
 mod reading;
+mod renewing;
 mod scene;
 mod stand_in;
 mod watching;

@@ -7,12 +7,13 @@ use crate::page::Page;
 use crate::scene::Scene;
 use crate::stand_in::StandIn;
 
-const NAMES: [&str; 3] = ["node-1", "node-2", "node-3"];
+pub(crate) const NAMES: [&str; 3] = ["node-1", "node-2", "node-3"];
 /// All tiles lie where they belong.
 const DRAWN: &str = "document.querySelectorAll('#map .tile').length === 256";
 
 /// Two answers were compared.
-const TRAFFIC: &str = "document.querySelector('[data-plot=Handled] .plot-value').textContent !== '–'";
+pub(crate) const TRAFFIC: &str =
+    "document.querySelector('[data-plot=Handled] .plot-value').textContent !== '–'";
 
 /// The contrast of the text of all that is found with what lies behind it, the least of all, by the formula of WCAG 2.
 const LEAST_CONTRAST: &str = r"(() => {
@@ -35,7 +36,7 @@ const LEAST_CONTRAST: &str = r"(() => {
   return found.sort((a, b) => a[0] - b[0])[0];
 })()";
 
-async fn opened<'a>(browser: &'a Browser, stage: &StandIn) -> Page<'a> {
+pub(crate) async fn opened<'a>(browser: &'a Browser, stage: &StandIn) -> Page<'a> {
     let page = browser.page().await;
     page.open(&stage.url).await;
     page.until(DRAWN).await;

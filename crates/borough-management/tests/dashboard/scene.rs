@@ -1,5 +1,7 @@
 //! A made-up cluster that holds still: what the stand-in tells.
 
+use std::time::Duration;
+
 use borough_management::view::{
     ClusterEvent, Count, Entities, EventKind, KindStats, Location, Member, Members, Moves, NodeStats, Place,
     ShardMap, Shards, Stats,
@@ -13,6 +15,8 @@ pub(crate) struct Scene {
     pub(crate) members: Members,
     pub(crate) shards: Shards,
     pub(crate) stats: Stats,
+    /// How long they are waited for, as with a node that does not answer.
+    pub(crate) stats_take: Duration,
     pub(crate) events: Vec<ClusterEvent>,
 }
 
@@ -43,6 +47,7 @@ impl Scene {
                 nodes: hosts.iter().map(|name| stats(name)).collect(),
                 missing: Vec::new(),
             },
+            stats_take: Duration::ZERO,
             events: Vec::new(),
         }
     }

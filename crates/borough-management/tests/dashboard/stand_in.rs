@@ -1,6 +1,7 @@
 //! A server that tells made-up answers, with the page's files as they lie in the source.
 
 use std::fmt::Write as _;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +14,7 @@ use axum::{Json, Router};
 use borough_management::view::{Location, Stats};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::scene::Scene;
 
@@ -58,7 +60,7 @@ fn router(stage: Stage) -> Router {
         .route("/assets/{name}", get(file))
         .route("/api/members", get(|scene: State<Stage>| async move { Json(now(&scene).members) }))
         .route("/api/shards", get(|scene: State<Stage>| async move { Json(now(&scene).shards) }))
-        .route("/api/stats", get(|scene: State<Stage>| async move { Json(stats(&scene)) }))
+        .route("/api/stats", get(stats))
         .route("/api/entities", get(|scene: State<Stage>| async move { Json(now(&scene).entities()) }))
         .route("/api/events", get(events))
         .route("/api/explain/{kind}/{*id}", get(explain))
@@ -71,28 +73,31 @@ fn now(State(stage): &State<Stage>) -> Scene {
 }
 
 /// Counts that grow with the clock, so that the page has rates to draw.
-fn stats(scene: &State<Stage>) -> Stats {
-    let mut stats = now(scene).stats;
+async fn stats(scene: State<Stage>) -> Json<Stats> {
+    let _ = timeout(now(&scene).stats_take, pending::<()>()).await;
+    let mut stats = now(&scene).stats;
     stats.at_millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis().try_into().unwrap();
     for (at, node) in stats.nodes.iter_mut().enumerate() {
         for kind in &mut node.kinds {
             kind.handled = stats.at_millis * (5 + at as u64) + stats.at_millis % 3_000;
         }
     }
-    stats
+    Json(stats)
 }
 
 async fn explain(scene: State<Stage>, Path((kind, id)): Path<(String, String)>) -> Json<Location> {
     Json(now(&scene).explain(kind, id))
 }
 
-/// All events that were not told yet.
+/// All events that were not told yet. Their ids are more than their numbers, as the real ones are.
 async fn events(scene: State<Stage>, headers: HeaderMap) -> Response {
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()).unwrap_or(0);
+    let last =
+        headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("stage-")?.parse().ok());
+    let last = last.unwrap_or(0);
     let mut told = String::new();
     for event in now(&scene).events.iter().filter(|event| event.number > last) {
         let data = serde_json::to_string(event).unwrap();
-        write!(told, "id: {}\ndata: {data}\n\n", event.number).unwrap();
+        write!(told, "id: stage-{}\ndata: {data}\n\n", event.number).unwrap();
     }
     ([(header::CONTENT_TYPE, "text/event-stream")], told).into_response()
 }
