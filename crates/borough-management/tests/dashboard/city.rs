@@ -5,12 +5,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault};
-use borough_cluster::{Node, Region};
+use borough_cluster::{Node, Region, ShardPlace, Standing, TopologySnapshot};
 use borough_management::Management;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 /// How long a cluster may take to form, on a machine however busy.
 const FORMING: Duration = Duration::from_secs(60);
@@ -44,6 +44,9 @@ impl House {
     pub(crate) async fn start(name: &str, seeds: &[String]) -> Self {
         let node =
             Node::builder("city").node_id(name).listen("127.0.0.1:0").seeds(seeds).start().await.unwrap();
+        // Started on a member, a type is known as hosted there at once: shards then go where they stay.
+        let is_member = |topology: &TopologySnapshot| topology.standing == Standing::Member;
+        timeout(FORMING, node.topology().wait_until(is_member)).await.unwrap().unwrap();
         let sensors = node.shard("sensors", |_| Sensor::default()).migrate_state().start().await.unwrap();
         let management = Management::builder(&node).listen("127.0.0.1:0").start().await.unwrap();
         Self { node, sensors, management }
@@ -56,6 +59,16 @@ impl House {
     /// Until so many are up.
     pub(crate) async fn wait_for(&self, members: usize) {
         timeout(FORMING, self.node.wait_for(members)).await.unwrap().unwrap();
+    }
+
+    /// Until each shard has an owner again, by this node's copy of the table, and none has that one.
+    pub(crate) async fn went_on_without(&self, node: &str) {
+        let is_elsewhere =
+            |place: &ShardPlace| place.owner.as_ref().is_some_and(|(owner, _)| owner.as_str() != node);
+        let mut pace = interval(Duration::from_millis(10));
+        while !self.node.shard_maps().iter().flat_map(|map| &map.places).all(is_elsewhere) {
+            pace.tick().await;
+        }
     }
 
     /// Sends to so many sensors, so that every shard is needed.

@@ -14,6 +14,35 @@ use crate::devtools::DevTools;
 /// Long enough for a machine that does much else; what has a bound of its own says so.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Gives the place to press, and has the next click judged: only what was aimed at hears of it.
+const AIM: &str = r"new Promise((aimed) => {
+  const find = () => document.querySelector(SELECTOR);
+  let before = null;
+  const look = () => {
+    const found = find();
+    found?.scrollIntoView({ block: 'center' });
+    const box = found?.getBoundingClientRect();
+    const at = box ? [box.x + box.width / 2, box.y + box.height / 2] : null;
+    const isStill = at !== null && before !== null && at[0] === before[0] && at[1] === before[1];
+    if (!isStill || !found.contains(document.elementFromPoint(...at))) {
+      before = at;
+      return void setTimeout(look, 20);
+    }
+    window.hit = false;
+    window.judge = (event) => {
+      window.hit = find()?.contains(event.target) ?? false;
+      if (window.hit) return;
+      event.stopImmediatePropagation();
+      event.preventDefault();
+    };
+    window.addEventListener('click', window.judge, true);
+    aimed(at);
+  };
+  look();
+})";
+/// Whether the click met what was aimed at.
+const HIT: &str = "(() => { window.removeEventListener('click', window.judge, true); return window.hit; })()";
+
 pub(crate) struct Page<'a> {
     tools: &'a DevTools,
     session: String,
@@ -74,17 +103,24 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Clicks in the middle of what is found, as a hand would.
+    /// Clicks in the middle of what is found, as a hand would: once it is there, lies still, and nothing lies over it.
+    ///
+    /// The page goes on between the look and the press: one that meets something else counts for nothing there, and is made again.
     pub(crate) async fn click(&self, selector: &str) {
-        let place = format!(
-            "(() => {{ const found = document.querySelector({selector:?}); found.scrollIntoView({{ block: 'center' }}); \
-             const box = found.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
-        );
-        let (x, y): (f64, f64) = self.evaluate(&place).await;
-        for kind in ["mousePressed", "mouseReleased"] {
-            let mouse = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", mouse).await;
-        }
+        let aim = AIM.replace("SELECTOR", &format!("{selector:?}"));
+        let clicked = async {
+            loop {
+                let (x, y): (f64, f64) = self.evaluate(&aim).await;
+                for kind in ["mousePressed", "mouseReleased"] {
+                    let mouse = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+                    self.call("Input.dispatchMouseEvent", mouse).await;
+                }
+                if self.evaluate::<bool>(HIT).await {
+                    return;
+                }
+            }
+        };
+        assert!(timeout(PATIENCE, clicked).await.is_ok(), "{selector} cannot be clicked");
     }
 
     /// Presses a key by its name.

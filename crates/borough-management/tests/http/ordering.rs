@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use borough_cluster::Standing;
+use borough_cluster::{Standing, TopologySnapshot};
 use borough_management::view::{Accepted, Location, Members, Problem, Shards, Stats};
 use tokio::time::timeout;
 
@@ -143,5 +143,7 @@ async fn a_node_without_management_cannot_be_told_and_that_is_said() {
     let order = r#"{"kind":"counters","shard":0,"node":"bare"}"#;
     assert_eq!(refused(a.address(), "/api/move", order).await, (409, "no-host".to_owned()));
     let _hosts = counters(&bare).await;
-    assert_eq!(bare.topology().current().standing, Standing::Member);
+    // The others knew it as a member before it had a lease.
+    let is_member = |topology: &TopologySnapshot| topology.standing == Standing::Member;
+    timeout(BOUND, bare.topology().wait_until(is_member)).await.unwrap().unwrap();
 }
