@@ -1,7 +1,7 @@
 //! Who may ask, and who may order.
 //!
-//! Promise: without its token nobody learns anything of the cluster, and no page from elsewhere that runs in somebody's browser can read
-//! from a management on loopback or have it do anything.
+//! Promise: without its token nobody learns more of the cluster than a probe is told (what this node is called, how it stands, and whether types that the
+//! probe names are known), and no page from elsewhere that runs in somebody's browser can read from a management on loopback or have it do anything.
 //!
 //! | against | how |
 //! |---|---|
@@ -100,7 +100,7 @@ impl Guard {
     }
 }
 
-/// What holds no data of the cluster: probes, and the page that then asks for the rest.
+/// What is given to everybody: probes, which tell of this node alone, and the page, which holds no data and asks for the rest.
 fn is_open(path: &str) -> bool {
     matches!(path, "/" | "/health/live" | "/health/ready") || path.starts_with("/assets/")
 }
