@@ -1,10 +1,41 @@
-//! Tables for people, JSON for programs.
+//! What the program says: tables for people, JSON for programs.
+//!
+//! Promise: all of it goes through [`line`] and [`remark`], which do not panic. A reader that has enough, as `head` has, ends a command quietly.
 
-use anyhow::Result;
+use std::fmt::{self, Display};
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use anyhow::{Context, Result};
 use borough_management::view::Member;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use serde::Serialize;
+
+/// Whoever read standard output has gone: there is nobody left to speak to, and that is no failure.
+#[derive(Debug)]
+pub(crate) struct ReaderGone;
+
+impl Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads what is printed any more")
+    }
+}
+
+impl std::error::Error for ReaderGone {}
+
+/// Prints a line on standard output, or several. Fails with [`ReaderGone`] if nobody reads them.
+pub(crate) fn line(text: impl Display) -> Result<()> {
+    let mut out = stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(ReaderGone.into()),
+        printed => printed.context("standard output cannot be written to"),
+    }
+}
+
+/// Says a line on standard error. If nobody listens there, nothing can be done about it.
+pub(crate) fn remark(text: impl Display) {
+    let _ = writeln!(stderr().lock(), "{text}");
+}
 
 /// A table without lines, which reads well and can be cut by other programs.
 pub(crate) fn table(titles: &[&str]) -> Table {
@@ -15,8 +46,7 @@ pub(crate) fn table(titles: &[&str]) -> Table {
 
 /// Prints it as one JSON value.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    println!("{}", serde_json::to_string_pretty(value)?);
-    Ok(())
+    line(serde_json::to_string_pretty(value)?)
 }
 
 /// `1 shard`, `2 shards`.

@@ -50,9 +50,12 @@ pub(super) fn make(folder: &Path, nodes: &[String], hosts: &[String], json: bool
     if json {
         return output::json(&written);
     }
-    println!("valid for {}; for development only: the authority's key lies beside them", hosts.join(", "));
+    let hosts = hosts.join(", ");
+    output::line(format_args!(
+        "valid for {hosts}; for development only: the authority's key lies beside them"
+    ))?;
     for Pair { certificate, key, .. } in &written.certificates {
-        println!("Tls::from_files({:?}, {certificate:?}, {key:?})", written.authority);
+        output::line(format_args!("Tls::from_files({:?}, {certificate:?}, {key:?})", written.authority))?;
     }
     Ok(())
 }

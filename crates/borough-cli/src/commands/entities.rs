@@ -1,6 +1,7 @@
 //! Single entities.
 
 use anyhow::Result;
+use borough::cluster::Epoch;
 
 use crate::client::Client;
 use crate::output;
@@ -11,15 +12,13 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
         return output::json(&entities);
     }
     if entities.busiest.is_empty() {
-        println!("no entity has messages waiting");
-        return Ok(());
+        return output::line("no entity has messages waiting");
     }
     let mut table = output::table(&["TYPE", "ID", "NODE", "WAITING"]);
     for busy in entities.busiest {
         table.add_row([busy.kind, busy.id, busy.node, busy.waiting.to_string()]);
     }
-    println!("{table}");
-    Ok(())
+    output::line(table)
 }
 
 pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Result<()> {
@@ -28,10 +27,9 @@ pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Resu
         return output::json(&location);
     }
     let place = location.node.as_deref().unwrap_or("nowhere now");
-    println!("{kind}/{id} lives on {place}, in shard {}", location.shard);
+    output::line(format_args!("{kind}/{id} lives on {place}, in shard {}", location.shard))?;
     let since =
         location.since_millis.map_or_else(String::new, |millis| format!(", for {}", output::lasting(millis)));
-    println!("owned since epoch {}{since}", location.epoch);
-    println!("{}", location.why);
-    Ok(())
+    output::line(format_args!("owned since epoch {}{since}", Epoch::new(location.epoch)))?;
+    output::line(location.why)
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::client::Client;
+use crate::output;
 
 pub(super) fn follow(client: &Client, count: Option<u64>, json: bool) -> Result<()> {
     let mut left = count.unwrap_or(u64::MAX);
@@ -11,9 +12,9 @@ pub(super) fn follow(client: &Client, count: Option<u64>, json: bool) -> Result<
     }
     client.events(|event| {
         if json {
-            println!("{}", serde_json::to_string(&event)?);
+            output::line(serde_json::to_string(&event)?)?;
         } else {
-            println!("{:>6}  {:<10} {}", event.number, event.seen_by, event.text);
+            output::line(format_args!("{:>6}  {:<10} {}", event.number, event.seen_by, event.text))?;
         }
         left -= 1;
         Ok(left > 0)

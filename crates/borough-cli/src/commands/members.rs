@@ -27,10 +27,9 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
             or_dash(&member.zone),
         ]);
     }
-    println!("{table}");
-    println!();
-    println!(
-        "cluster {}, seen by {} ({}); it survives {} now",
+    output::line(table)?;
+    output::line(format_args!(
+        "\ncluster {}, seen by {} ({}); it survives {} now",
         members.cluster,
         members.seen_by,
         members.standing,
@@ -38,11 +37,8 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
             0 => "no loss".to_owned(),
             some => format!("the loss of {}", output::counted(some, "voter")),
         }
-    );
-    if let Some(advice) = members.advice {
-        println!("{advice}");
-    }
-    Ok(())
+    ))?;
+    members.advice.map_or(Ok(()), output::line)
 }
 
 fn or_dash(text: &str) -> String {

@@ -44,6 +44,5 @@ fn said(accepted: &Accepted, json: bool) -> Result<()> {
     if json {
         return output::json(accepted);
     }
-    println!("{}", accepted.accepted);
-    Ok(())
+    output::line(&accepted.accepted)
 }

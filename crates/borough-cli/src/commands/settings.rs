@@ -18,7 +18,6 @@ pub(super) fn show(client: &Client, changed: bool, json: bool) -> Result<()> {
     for setting in settings.settings {
         table.add_row([setting.key, setting.value, setting.origin]);
     }
-    println!("{table}");
-    println!("\nof {}", settings.seen_by);
-    Ok(())
+    output::line(table)?;
+    output::line(format_args!("\nof {}", settings.seen_by))
 }

@@ -21,17 +21,18 @@ pub(super) fn show(client: &Client, kind: Option<&str>, json: bool) -> Result<()
         return output::json(&shards);
     }
     if shards.kinds.is_empty() {
-        println!("no type was started in this cluster yet");
+        output::line("no type was started in this cluster yet")?;
     }
     for map in &shards.kinds {
         let owned = map.places.iter().filter(|place| place.owner.is_some()).count();
-        println!("{}: {owned} of {} have an owner", map.kind, output::counted(map.shards as usize, "shard"));
+        let shards = output::counted(map.shards as usize, "shard");
+        output::line(format_args!("{}: {owned} of {shards} have an owner", map.kind))?;
         let mut table = output::table(&["NODE", "SHARDS", "MOVING AWAY", "NUMBERS"]);
         for (owner, places) in by_owner(map) {
             let moving = places.iter().filter(|place| place.moving_to.is_some()).count();
             table.add_row([owner, places.len().to_string(), moving.to_string(), numbers(&places)]);
         }
-        println!("{table}");
+        output::line(table)?;
     }
     Ok(())
 }

@@ -63,6 +63,5 @@ fn print_one(client: &Client) -> Result<()> {
     scene.take_in(News::Counts(client.stats()?, client.entities()?));
     scene.take_in(News::Table(client.members()?, client.shards()?));
     let width = terminal::size().map_or(100, |(width, _)| width.max(100));
-    print!("{}", printed(&scene, width, &Footer::default())?);
-    Ok(())
+    output::line(printed(&scene, width, &Footer::default())?.trim_end_matches('\n'))
 }

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::output;
+
 /// How many notices are kept in sight.
 const NOTICES: usize = 4;
 
@@ -45,7 +47,7 @@ impl Board {
     /// Something happened.
     pub(super) fn note(&self, what: String) {
         if !self.has_screen {
-            eprintln!("{what}");
+            output::remark(&what);
         }
         let mut told = self.told();
         if told.notices.len() == NOTICES {
@@ -57,7 +59,7 @@ impl Board {
     /// The demo is so far now.
     pub(super) fn enter(&self, phase: String) {
         if !self.has_screen && !phase.is_empty() {
-            eprintln!("{phase}");
+            output::remark(&phase);
         }
         self.told().phase = phase;
     }

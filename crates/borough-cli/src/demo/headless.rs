@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::city::City;
 use super::fleet::Fleet;
 use crate::arguments::DemoOptions;
+use crate::output;
 
 /// How long it goes on unless it is said otherwise.
 const DURATION: Duration = Duration::from_secs(30);
@@ -39,8 +40,7 @@ pub(super) async fn run(city: &mut City, fleet: &mut Fleet, options: &DemoOption
         bail!("{name} has ended by itself");
     }
     let summary = city.settle().await?;
-    summary.show(json)?;
-    summary.check(options.no_kill)
+    summary.conclude(json, options.no_kill)
 }
 
 /// Waits until the cluster can bear it.
@@ -62,5 +62,5 @@ async fn kill_one(city: &mut City, fleet: &mut Fleet, began: Instant) -> Result<
 }
 
 fn say(began: Instant, what: &str) {
-    eprintln!("{:5.1} s  {what}", began.elapsed().as_secs_f64());
+    output::remark(format_args!("{:5.1} s  {what}", began.elapsed().as_secs_f64()));
 }

@@ -75,10 +75,7 @@ async fn tour(city: &mut City, fleet: &mut Fleet, options: &DemoOptions, json: b
     let summary = Watched::new(city, fleet, board).run(&mut screen, options.duration).await;
     drop(screen);
     match summary? {
-        Some(summary) => {
-            summary.show(json)?;
-            summary.check(false)
-        }
+        Some(summary) => summary.conclude(json, false),
         None => Ok(()),
     }
 }

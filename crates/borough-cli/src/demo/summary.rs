@@ -21,8 +21,14 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Prints it.
-    pub(super) fn show(&self, json: bool) -> Result<()> {
+    /// Prints it, and fails as [`check`](Self::check) does, whether anybody reads it or not.
+    pub(super) fn conclude(&self, json: bool, all_handled: bool) -> Result<()> {
+        let shown = self.show(json);
+        self.check(all_handled)?;
+        shown
+    }
+
+    fn show(&self, json: bool) -> Result<()> {
         if json {
             return output::json(self);
         }
@@ -38,19 +44,19 @@ impl Summary {
         ] {
             table.add_row([what.to_owned(), output::grouped(count)]);
         }
-        println!("{table}");
-        println!(
+        output::line(table)?;
+        output::line(format_args!(
             "{} questions on the way: half answered within {}, 99 of 100 within {}, {} not answered",
             output::grouped(self.asks.answered + self.asks.failed),
             output::brief(self.asks.p50_micros),
             output::brief(self.asks.p99_micros),
             output::grouped(self.asks.failed),
-        );
+        ))?;
         if !self.lost.is_empty() {
-            println!("{}", self.losses());
+            output::line(self.losses())?;
         }
-        println!("every message is accounted for: {}", if self.account.is_balanced() { "yes" } else { "NO" });
-        Ok(())
+        let is_balanced = if self.account.is_balanced() { "yes" } else { "NO" };
+        output::line(format_args!("every message is accounted for: {is_balanced}"))
     }
 
     fn losses(&self) -> String {
@@ -59,7 +65,7 @@ impl Summary {
     }
 
     /// Fails if a message is not accounted for; or if one was not handled though all of them must be.
-    pub(super) fn check(&self, all_handled: bool) -> Result<()> {
+    fn check(&self, all_handled: bool) -> Result<()> {
         let account = &self.account;
         if !account.is_balanced() {
             bail!(
