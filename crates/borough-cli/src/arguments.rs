@@ -147,10 +147,10 @@ pub(crate) struct DemoOptions {
     #[arg(long, default_value_t = 3, value_parser = nodes)]
     pub(crate) nodes: usize,
     /// How many sensors report
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 100_000, value_parser = entities)]
     pub(crate) entities: usize,
     /// How many readings a second all of them send
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
     pub(crate) rate: u64,
     /// How long it goes on, as `30s` or `5m`; until q is pressed, or 30s with --headless, if it is left out
     #[arg(long, value_parser = duration)]
@@ -192,6 +192,13 @@ fn nodes(text: &str) -> Result<usize, String> {
     if (1..=16).contains(&nodes) { Ok(nodes) } else { Err("1 to 16 processes can be started".to_owned()) }
 }
 
+/// What is counted for each of them has to fit into memory beside the sensors themselves.
+fn entities(text: &str) -> Result<usize, String> {
+    let entities = text.parse().map_err(|_| "give a number".to_owned())?;
+    let most = 10_000_000;
+    if (1..=most).contains(&entities) { Ok(entities) } else { Err(format!("1 to {most} sensors can report")) }
+}
+
 /// `250ms`, `30s`, `5m`, `1h`.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -206,4 +213,26 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let millis = number.checked_mul(millis).ok_or("that is too long")?;
     Ok(Duration::from_millis(millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demo(option: &str, value: &str) -> Option<Arguments> {
+        Arguments::try_parse_from(["borough", "demo", option, value]).ok()
+    }
+
+    #[test]
+    fn a_demo_is_no_larger_than_a_machine_can_bear() {
+        for value in ["0", "10000001", "18446744073709551615", "many"] {
+            assert!(demo("--entities", value).is_none(), "{value} sensors");
+        }
+        for value in ["10000001", "18446744073709551615", "-1"] {
+            assert!(demo("--rate", value).is_none(), "{value} readings a second");
+        }
+        for (option, value) in [("--entities", "10000000"), ("--rate", "0"), ("--rate", "10000000")] {
+            assert!(demo(option, value).is_some(), "{option} {value}");
+        }
+    }
 }

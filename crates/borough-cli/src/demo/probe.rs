@@ -16,7 +16,7 @@ use super::sensor::{Reading, name};
 const EVERY: Duration = Duration::from_millis(20);
 /// How many may be on their way.
 const ON_THE_WAY: usize = 512;
-/// How many answers are remembered.
+/// How many answers are remembered: how long the last ones took is told, and of all how many there were.
 const REMEMBERED: usize = 1 << 16;
 /// What is shown as of now: about ten seconds.
 pub(super) const RECENT: usize = 500;
@@ -25,10 +25,11 @@ pub(super) const RECENT: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Probe {
     micros: Mutex<VecDeque<u64>>,
+    answered: AtomicU64,
     failed: AtomicU64,
 }
 
-/// Half of the answers took at most this long, and 99 of 100 at most that.
+/// How many questions were answered and how many not, of all; of the last answers half took at most this long, and 99 of 100 at most that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Latency {
     pub(super) answered: u64,
@@ -39,6 +40,7 @@ pub(super) struct Latency {
 
 impl Probe {
     fn add(&self, took: Duration) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
         let mut micros = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
         if micros.len() == REMEMBERED {
             micros.pop_front();
@@ -46,7 +48,7 @@ impl Probe {
         micros.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// Of that many answers, the last ones.
+    /// How long that many answers took, the last ones.
     pub(super) fn latency(&self, last: usize) -> Latency {
         let mut recent: Vec<u64> = {
             let micros = self.micros.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +57,7 @@ impl Probe {
         recent.sort_unstable();
         let at = |percent: usize| recent.get(recent.len() * percent / 100).or(recent.last()).copied();
         Latency {
-            answered: recent.len() as u64,
+            answered: self.answered.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             p50_micros: at(50).unwrap_or_default(),
             p99_micros: at(99).unwrap_or_default(),
@@ -106,6 +108,12 @@ mod tests {
         (1..=1000).for_each(|millis| probe.add(Duration::from_millis(millis)));
         let latency = probe.latency(100);
         assert_eq!((latency.p50_micros, latency.p99_micros), (951_000, 1_000_000));
-        assert_eq!(probe.latency(2000).answered, 1000);
+    }
+
+    #[test]
+    fn answers_are_counted_also_when_they_are_no_longer_remembered() {
+        let probe = Probe::default();
+        (0..=REMEMBERED).for_each(|_| probe.add(Duration::from_millis(1)));
+        assert_eq!(probe.latency(RECENT).answered, REMEMBERED as u64 + 1);
     }
 }
