@@ -27,17 +27,33 @@ impl Fleet {
         Self { seed, max_pause, started: 0, processes: Vec::new() }
     }
 
-    /// Starts one more, and waits until it is ready. Gives its name, which no other has had.
+    /// Starts one more, and waits until it is ready. Gives its name.
     pub(super) async fn add(&mut self) -> Result<String> {
+        let (name, started) = self.start_one();
+        self.take_in(started.await?);
+        Ok(name)
+    }
+
+    /// The name of one more, which no other has had, and its start, which waits until it is ready and holds up nothing else.
+    pub(super) fn start_one(&mut self) -> (String, impl Future<Output = Result<Process>> + Send + use<>) {
         let round = self.started / NAMES.len();
         let mut name = NAMES[self.started % NAMES.len()].to_owned();
         if round > 0 {
             name = format!("{name}-{}", round + 1);
         }
         self.started += 1;
-        let process = Process::start(name.clone(), &self.seed, self.max_pause).await?;
+        let (of, seed, max_pause) = (name.clone(), self.seed.clone(), self.max_pause);
+        (name, async move { Process::start(of, &seed, max_pause).await })
+    }
+
+    /// One that has started is of the fleet from now on.
+    pub(super) fn take_in(&mut self, process: Process) {
         self.processes.push(process);
-        Ok(name)
+    }
+
+    /// Has it give its shards away and go on without.
+    pub(super) async fn drain(&mut self, name: &str) -> Result<()> {
+        self.named(name)?.drain().await
     }
 
     /// `kill -9`; ready when it is gone.
@@ -53,8 +69,7 @@ impl Fleet {
 
     /// Takes a process off the processors if it runs, and gives it back to them otherwise. Says whether it is paused now.
     pub(super) fn toggle_pause(&mut self, name: &str) -> Result<bool> {
-        let process = self.processes.iter_mut().find(|process| process.name == name);
-        let process = process.with_context(|| format!("no node is called {name}"))?;
+        let process = self.named(name)?;
         process.pause(!process.is_paused)?;
         Ok(process.is_paused)
     }
@@ -86,5 +101,10 @@ impl Fleet {
             None => true,
         });
         ended
+    }
+
+    fn named(&mut self, name: &str) -> Result<&mut Process> {
+        let process = self.processes.iter_mut().find(|process| process.name == name);
+        process.with_context(|| format!("no node is called {name}"))
     }
 }

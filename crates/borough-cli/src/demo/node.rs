@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use borough::cluster::Ended;
+use borough::cluster::{Ended, NodeHandle};
 use borough::prelude::*;
 use borough::{NodeBuilder, Standing};
 use borough_management::Management;
@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::sensor::{SENSORS, SHARDS, Sensor};
 use crate::arguments::NodeOptions;
+use crate::output;
 
 /// What a node bears unless it is told otherwise, within the fail-over time that it then keeps.
 const DEFAULT_PAUSE: Duration = Duration::from_millis(400);
@@ -36,7 +37,7 @@ async fn live(options: NodeOptions) -> Result<()> {
     let _management = Management::builder(&node).listen("127.0.0.1:0").start().await?;
     let sensors = node.shard(SENSORS, |_id| Sensor::default()).shards(SHARDS).migrate_state();
     let _sensors = sensors.start().await.context("the sensors do not start")?;
-    println!("ready");
+    output::line("ready")?;
 
     let topology = node.topology();
     tokio::select! {
@@ -58,11 +59,18 @@ pub(super) fn builder(name: &str, max_pause: Duration) -> NodeBuilder {
 async fn obey(node: &Node) -> Result<()> {
     let mut orders = BufReader::new(tokio::io::stdin()).lines();
     while let Some(order) = orders.next_line().await? {
-        if order == "leave" {
-            return node.leave().await.context("it cannot leave");
+        match &*order {
+            "leave" => return node.leave().await.context("it cannot leave"),
+            // It goes on until another node hosts the sensors, however long that takes; the next order must be heard meanwhile.
+            "drain" => drop(tokio::spawn(drain(node.node_handle()))),
+            _ => {}
         }
     }
     Ok(())
+}
+
+async fn drain(node: NodeHandle) {
+    node.drain().await;
 }
 
 /// Whatever becomes of the process that started this one, this one ends with it; also if it is stopped then.
@@ -70,6 +78,6 @@ fn die_with_parent() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
     {
-        eprintln!("borough: this node may outlive the demo: {error}");
+        output::remark(format_args!("borough: this node may outlive the demo: {error}"));
     }
 }

@@ -67,13 +67,24 @@ impl Process {
         if self.is_paused {
             self.pause(false)?;
         }
-        let Self { name, child, orders, .. } = &mut self;
-        orders.write_all(b"leave\n").await.with_context(|| format!("{name} does not listen"))?;
+        self.order("leave").await?;
+        let Self { name, child, .. } = &mut self;
         match timeout(LEAVE, child.wait()).await {
             Ok(Ok(status)) if status.success() => Ok(()),
             Ok(ended) => bail!("{name} was to leave and ended with {}", ended?),
             Err(_) => bail!("{name} has not left within {} s, and was killed", LEAVE.as_secs()),
         }
+    }
+
+    /// Has it give its shards away; ready once it was told.
+    pub(super) async fn drain(&mut self) -> Result<()> {
+        self.order("drain").await
+    }
+
+    async fn order(&mut self, order: &str) -> Result<()> {
+        let Self { name, orders, .. } = self;
+        let told = orders.write_all(format!("{order}\n").as_bytes()).await;
+        told.with_context(|| format!("{name} does not listen"))
     }
 
     /// Takes it off the processors, or gives it back to them.

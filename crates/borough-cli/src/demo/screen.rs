@@ -14,11 +14,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::board::Board;
 use crate::client::Client;
+use crate::output;
 use crate::scene::{Feed, Footer, Scene, draw};
 
 /// How often the screen is drawn, and a key looked for.
 const FRAME: Duration = Duration::from_millis(100);
-const KEYS: &str = "a add a node   k kill -9   d leave   p pause, go on   up, down choose   q quit";
+const KEYS: &str = "a add a node   k kill -9   d drain   l leave   p pause, go on   up, down choose   q quit";
 
 /// What whoever watches wants.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) enum Wish {
     Add,
     /// `kill -9`; also if the cluster cannot bear it.
     Kill { name: String, anyway: bool },
+    /// It gives its shards away.
+    Drain(String),
     /// It leaves in order.
     Leave(String),
     /// It is stopped, or goes on.
@@ -73,7 +76,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         self.board.told().is_over = true;
         if let Some(Ok(Err(error))) = self.thread.take().map(JoinHandle::join) {
-            eprintln!("borough: the screen failed: {error:#}");
+            output::remark(format_args!("borough: the screen failed: {error:#}"));
         }
     }
 }
@@ -121,7 +124,8 @@ fn meant(key: KeyEvent, chosen: Option<String>) -> Option<Wish> {
         KeyCode::Char('a') => Some(Wish::Add),
         KeyCode::Char('k') => chosen.map(|name| Wish::Kill { name, anyway: false }),
         KeyCode::Char('K') => chosen.map(|name| Wish::Kill { name, anyway: true }),
-        KeyCode::Char('d') => chosen.map(Wish::Leave),
+        KeyCode::Char('d') => chosen.map(Wish::Drain),
+        KeyCode::Char('l') => chosen.map(Wish::Leave),
         KeyCode::Char('p') => chosen.map(Wish::Pause),
         _ => None,
     }
@@ -153,7 +157,8 @@ mod tests {
         let kill = |anyway| Wish::Kill { name: "mill".to_owned(), anyway };
         assert_eq!(press(KeyCode::Char('k')), Some(kill(false)));
         assert_eq!(press(KeyCode::Char('K')), Some(kill(true)));
-        assert_eq!(press(KeyCode::Char('d')), Some(Wish::Leave("mill".to_owned())));
+        assert_eq!(press(KeyCode::Char('d')), Some(Wish::Drain("mill".to_owned())));
+        assert_eq!(press(KeyCode::Char('l')), Some(Wish::Leave("mill".to_owned())));
         assert_eq!(press(KeyCode::Char('c')), None);
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(meant(interrupt, None), Some(Wish::Quit));

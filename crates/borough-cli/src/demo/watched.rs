@@ -10,6 +10,7 @@ use super::board::Board;
 use super::city::City;
 use super::fleet::Fleet;
 use super::probe::RECENT;
+use super::process::Process;
 use super::screen::{Screen, Wish};
 use super::summary::Summary;
 use crate::output;
@@ -27,13 +28,16 @@ pub(super) struct Watched<'a> {
     pub(super) fleet: &'a mut Fleet,
     pub(super) board: Board,
     leaving: JoinSet<(String, Result<()>)>,
+    /// Those that start: whoever watches is heard meanwhile.
+    coming: JoinSet<(String, Result<Process>)>,
     last: (Instant, u64),
     ticks: u64,
 }
 
 impl<'a> Watched<'a> {
     pub(super) fn new(city: &'a mut City, fleet: &'a mut Fleet, board: Board) -> Self {
-        Self { city, fleet, board, leaving: JoinSet::new(), last: (Instant::now(), 0), ticks: 0 }
+        let (leaving, coming) = (JoinSet::new(), JoinSet::new());
+        Self { city, fleet, board, leaving, coming, last: (Instant::now(), 0), ticks: 0 }
     }
 
     /// Goes on until the end is wished for, or for that long. `None` if whoever watches would not wait for the account.
@@ -51,6 +55,13 @@ impl<'a> Watched<'a> {
                     None => bail!("the screen has failed"),
                     Some(Wish::Quit) => break,
                     Some(wish) => self.grant(wish).await.unwrap_or_else(|error| self.board.note(format!("{error:#}"))),
+                },
+                Some(came) = self.coming.join_next() => match came? {
+                    (name, Ok(process)) => {
+                        self.fleet.take_in(process);
+                        self.board.note(format!("{name} was added; shards move to it"));
+                    }
+                    (_, Err(error)) => self.board.note(format!("{error:#}")),
                 },
                 Some(left) = self.leaving.join_next() => match left? {
                     (name, Ok(())) => self.board.note(format!("{name} has left; nothing was lost")),
@@ -75,8 +86,9 @@ impl<'a> Watched<'a> {
     async fn grant(&mut self, wish: Wish) -> Result<()> {
         match wish {
             Wish::Add => {
-                let name = self.fleet.add().await?;
-                self.board.note(format!("{name} was added; shards move to it"));
+                let (name, started) = self.fleet.start_one();
+                self.board.note(format!("{name} starts"));
+                self.coming.spawn(async move { (name, started.await) });
             }
             Wish::Kill { name, anyway } => {
                 if !anyway && self.city.node.topology().current().tolerates() == 0 {
@@ -87,6 +99,10 @@ impl<'a> Watched<'a> {
                 self.city.losses.note(&name);
                 self.fleet.kill(&name).await?;
                 self.board.note(format!("{name} was killed; its shards begin anew elsewhere"));
+            }
+            Wish::Drain(name) => {
+                self.fleet.drain(&name).await?;
+                self.board.note(format!("{name} gives its sensors to the others, and stays"));
             }
             Wish::Leave(name) => {
                 let process = self.fleet.take(&name)?;
@@ -118,7 +134,7 @@ impl<'a> Watched<'a> {
         let facts = self.facts();
         self.ticks += 1;
         if !self.board.has_screen() && self.ticks.is_multiple_of(TICKS_A_LINE) {
-            eprintln!("{facts}");
+            output::remark(&facts);
         }
         let mut told = self.board.told();
         told.nodes = roll;

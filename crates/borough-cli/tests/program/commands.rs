@@ -17,10 +17,18 @@ fn owned_by(shards: &serde_json::Value, node: &str) -> usize {
     places.iter().filter(|place| place["owner"] == node).count()
 }
 
+/// Whether all shards have an owner, each node its share, and none is on its way: then nothing changes by itself.
+fn is_spread(shards: &serde_json::Value) -> bool {
+    let is_moving = |place: &serde_json::Value| !place["moving_to"].is_null();
+    (0..256).all(|shard| owner(shards, shard).is_some())
+        && ["uptown", "midtown", "downtown"].iter().all(|node| owned_by(shards, node) >= 85)
+        && !shards["kinds"][0]["places"].as_array().unwrap().iter().any(is_moving)
+}
+
 #[test]
 fn a_cluster_is_seen_and_does_as_it_is_told() {
     let demo = Demo::start();
-    demo.until(&["shards"], |shards| (0..256).all(|shard| owner(shards, shard).is_some()));
+    demo.until(&["shards"], is_spread);
 
     let members = demo.json(&["members"]);
     let names: Vec<_> = members["members"].as_array().unwrap().iter().map(|member| &member["node"]).collect();
@@ -32,7 +40,11 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
     let shard = location["shard"].as_u64().unwrap();
     let here = location["node"].as_str().unwrap();
     assert_eq!(owner(&demo.json(&["shards"]), shard).as_deref(), Some(here));
-    assert!(demo.printed(&["explain", "sensors", "sensor-17"]).contains(here));
+    let explained = demo.printed(&["explain", "sensors", "sensor-17"]);
+    assert!(explained.contains(here), "{explained}");
+    let epoch = location["epoch"].as_u64().unwrap();
+    let epoch = format!("owned since epoch {}.{}", epoch >> 32, epoch & 0xFFFF_FFFF);
+    assert!(explained.contains(&epoch), "{explained}");
 
     let picture = demo.printed(&["top", "--once"]);
     for word in ["cluster city", "uptown", "midtown", "downtown", "sensors: 256 shards"] {
@@ -82,6 +94,40 @@ fn events_are_followed_as_they_happen_and_as_many_as_wanted() {
         printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len(), 3, "{printed}");
     assert!(events.iter().all(|event| event["text"].is_string()), "{printed}");
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_a_command_quietly() {
+    let demo = Demo::start();
+    let asked: [&[&str]; 8] = [
+        &["members"],
+        &["shards"],
+        &["entities"],
+        &["settings"],
+        &["explain", "sensors", "sensor-17"],
+        &["members", "--json"],
+        &["top", "--once"],
+        &["drain", "uptown"],
+    ];
+    for arguments in asked {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let arguments = [arguments, &["--address", &demo.address]].concat();
+        let output = program(&arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*words), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error_in_words() {
+    let demo = Demo::start();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = program(&["members", "--address", &demo.address]).stdout(full).output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(words.starts_with("borough: standard output cannot be written to"), "{words}");
 }
 
 #[test]

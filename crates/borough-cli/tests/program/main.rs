@@ -7,4 +7,6 @@ mod demo;
 mod folder;
 mod managed;
 mod run;
+#[cfg(target_os = "linux")]
+mod screen;
 mod secured;

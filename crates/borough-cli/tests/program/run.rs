@@ -35,6 +35,10 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&printed(arguments)).unwrap()
 }
 
+/// How a small demo is started. A machine that has much else to do must not cost it a node.
+pub(crate) const SMALL: [&str; 9] =
+    ["demo", "--entities", "4000", "--rate", "1000", "--max-pause", "2s", "--dashboard", "127.0.0.1:0"];
+
 /// A demo that runs until this is dropped.
 pub(crate) struct Demo {
     pub(crate) child: Child,
@@ -45,12 +49,7 @@ pub(crate) struct Demo {
 impl Demo {
     /// Ready when its cluster stands.
     pub(crate) fn start() -> Self {
-        let mut child =
-            program(&["demo", "--entities", "4000", "--rate", "1000", "--dashboard", "127.0.0.1:0"])
-                .stdout(Stdio::null())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
+        let mut child = program(&SMALL).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         let (sender, words) = channel();
         std::thread::spawn(move || said.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
@@ -101,13 +100,18 @@ impl Demo {
     /// Its node processes.
     #[cfg(target_os = "linux")]
     pub(crate) fn children(&self) -> Vec<u32> {
-        let path = format!("/proc/{0}/task", self.child.id());
-        let threads = std::fs::read_dir(path).unwrap();
-        let of = |thread: std::io::Result<std::fs::DirEntry>| {
-            std::fs::read_to_string(thread.unwrap().path().join("children")).unwrap_or_default()
-        };
-        threads.map(of).collect::<String>().split_whitespace().map(|id| id.parse().unwrap()).collect()
+        children(self.child.id())
     }
+}
+
+/// The processes that this one has started.
+#[cfg(target_os = "linux")]
+pub(crate) fn children(parent: u32) -> Vec<u32> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
+    let of = |thread: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(thread.unwrap().path().join("children")).unwrap_or_default()
+    };
+    threads.map(of).collect::<String>().split_whitespace().map(|id| id.parse().unwrap()).collect()
 }
 
 impl Drop for Demo {
