@@ -25,6 +25,7 @@ pub(super) const PASSED_OVER: &[(&str, &str)] = &[
     ("BOROUGH_HOSTILE_SEED", "the tests of the node against hostile bytes"),
     ("BOROUGH_HOSTILE_SEEDS", "the same, how many"),
     ("BOROUGH_LOG_SEEDS", "the tests of the log"),
+    ("BOROUGH_REQUIRE_ALL", "`cargo xtask verify` fails rather than skip anything"),
     ("BOROUGH_REQUIRE_CHROMIUM", "tests fail without a browser rather than be skipped"),
     ("BOROUGH_REQUIRE_NETNS", "tests fail without network namespaces rather than be skipped"),
     ("BOROUGH_SEED", "which run of a simulation of one's own entities is repeated"),
@@ -35,12 +36,17 @@ pub(super) const PASSED_OVER: &[(&str, &str)] = &[
     ("BOROUGH_WIRE_SEEDS", "the same, how many"),
 ];
 
+/// What Kubernetes puts into every pod about a service, behind the service's name in capitals; it always puts the first of them.
+const OF_SERVICES: [&str; 5] = ["_SERVICE_HOST", "_SERVICE_PORT", "_SERVICE_PORT_", "_PORT", "_PORT_"];
+
 const OF_TYPES: &str = "BOROUGH_SHARDING_TYPES_";
 
 /// Reads all that begin with the prefix; the first in the order of names that is wrong is the error.
 pub(super) fn read(vars: impl IntoIterator<Item = (String, String)>) -> Result<Config, ConfigError> {
     let is_ours = |(name, value): &(String, String)| name.starts_with(PREFIX) && !value.is_empty();
     let ours: BTreeMap<String, String> = vars.into_iter().filter(is_ours).collect();
+    let services: Vec<String> =
+        ours.keys().filter_map(|name| name.strip_suffix(OF_SERVICES[0])).map(ToOwned::to_owned).collect();
     let mut config = Config::default();
     for (name, text) in ours {
         if PASSED_OVER.iter().any(|(known, _)| *known == name) {
@@ -50,6 +56,8 @@ pub(super) fn read(vars: impl IntoIterator<Item = (String, String)>) -> Result<C
             (config.types_of_environment.entry(of.to_owned()).or_default(), setting)
         } else if let Some(setting) = Setting::all().find(|setting| setting.env() == name) {
             (&mut config.general, setting)
+        } else if services.iter().any(|service| is_of_service(&name, service)) {
+            continue;
         } else {
             return Err(unknown(name));
         };
@@ -60,6 +68,12 @@ pub(super) fn read(vars: impl IntoIterator<Item = (String, String)>) -> Result<C
         }
     }
     Ok(config)
+}
+
+/// Whether it is one of those that tell of that service.
+fn is_of_service(name: &str, service: &str) -> bool {
+    let Some(rest) = name.strip_prefix(service) else { return false };
+    OF_SERVICES.iter().any(|part| if part.ends_with('_') { rest.starts_with(part) } else { rest == *part })
 }
 
 /// The type, as the variable has it, and the setting.

@@ -136,12 +136,34 @@ impl Config {
     /// Every setting with its value and where that came from, as if code said nothing; types of entities as far as they are named. Never a secret.
     pub fn report(&self) -> Vec<SettingRow> {
         let mut rows = self.rows(&self.resolve(NodeOptions::default(), &BTreeSet::new()));
-        for name in self.types.keys().chain(self.types_of_environment.keys()) {
-            rows.extend(
-                type_rows(name, &self.of_type(name)).into_iter().filter(|row| row.origin.is_outside()),
-            );
+        for name in self.types_said() {
+            rows.extend(self.rows_said(name));
         }
         rows
+    }
+
+    /// The types of which something is said, by name; one that a variable alone names, as the variable has it.
+    pub(super) fn types_said(&self) -> impl Iterator<Item = &str> {
+        let types = &self.types;
+        let in_files = move |of: &str| types.keys().any(|name| in_capitals(name) == of);
+        let of_variables = self.types_of_environment.keys().filter(move |of| !in_files(of));
+        self.types.keys().chain(of_variables).map(String::as_str)
+    }
+
+    /// Whether what is said of `said` is about the type of that name.
+    pub(super) fn is_said_of(&self, said: &str, name: &str) -> bool {
+        if self.types.contains_key(said) { said == name } else { said == in_capitals(name) }
+    }
+
+    /// Where something is said of that type alone.
+    pub(super) fn place_of_type(&self, said: &str) -> Option<&SettingOrigin> {
+        let of_type = self.types.get(said).or_else(|| self.types_of_environment.get(said))?;
+        of_type.values().next().map(|(_, origin)| origin)
+    }
+
+    /// What is said of a type, by files and the environment.
+    pub(super) fn rows_said(&self, name: &str) -> impl Iterator<Item = SettingRow> + use<> {
+        type_rows(name, &self.of_type(name)).into_iter().filter(|row| row.origin.is_outside())
     }
 
     /// These settings under what code said.

@@ -1,9 +1,10 @@
 //! What a running node is set to: kept, so that it can be told, and so that types of entities started later find theirs.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::layers::{Resolved, type_rows};
+use super::stray::Stray;
 use super::{Config, KindOptions, ManagementOptions, SettingOrigin, SettingRow};
 use crate::transport::tls::Tls;
 
@@ -60,12 +61,23 @@ impl Ledger {
     pub(crate) fn rows(&self) -> Vec<SettingRow> {
         let book = self.book();
         let mut rows = book.rows.clone();
-        for name in self.config.types.keys().filter(|name| !book.types.contains_key(*name)) {
-            let said = type_rows(name, &self.config.of_type(name));
-            rows.extend(said.into_iter().filter(|row| row.origin.is_outside()));
+        for name in self.config.types_said() {
+            if !book.types.keys().any(|started| self.config.is_said_of(name, started)) {
+                rows.extend(self.config.rows_said(name));
+            }
         }
         rows.extend(book.types.values().flatten().cloned());
         rows
+    }
+
+    /// What files and the environment say of types that were not started here and are not among these.
+    pub(crate) fn strays(&self, elsewhere: &[Arc<str>]) -> Vec<Stray> {
+        let book = self.book();
+        let known: Vec<&str> =
+            book.types.keys().map(String::as_str).chain(elsewhere.iter().map(AsRef::as_ref)).collect();
+        let is_stray = |said: &&str| !known.iter().any(|name| self.config.is_said_of(said, name));
+        let strays = self.config.types_said().filter(is_stray);
+        strays.filter_map(|said| Some(Stray::new(said, self.config.place_of_type(said)?, &known))).collect()
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {

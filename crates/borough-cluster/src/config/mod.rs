@@ -25,6 +25,7 @@ mod node_options;
 mod origin;
 mod page;
 mod setting;
+mod stray;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -53,8 +53,12 @@ for row in node.settings() {
 - **Times** have a unit: `"250 ms"`, `"3.5 s"`, `"10 min"`, `"24 h"`. **Sizes** may have one: `"256 KiB"`, `"8 MiB"`, or a number of bytes.
 - **Files** that a settings file names, and whose path is not absolute, lie beside it; those that a variable names, where the program was started.
 - What is unknown, of the wrong type or out of range is refused, with file, line and what was probably meant. So is what does not go together or would break a promise, with every setting that has a part in it. Secrets are never shown.
+- A type of which settings speak and which no node starts may be one that is misspelt: a node says so, as a warning, when it has been a member for a minute.
 - The name of the cluster is in code: `Node::builder("bank")`.
 "#;
+
+const SERVICES: &str = "\nKubernetes tells every pod of a service that is called `borough`, or has a name that begins so, by variables that begin with `BOROUGH_` \
+                        too (`BOROUGH_SERVICE_HOST`, `BOROUGH_PORT_25520_TCP_ADDR`). They are passed over.\n";
 
 /// `docs/settings.md`: every setting with its variable, default, what it may be, and what it does.
 pub fn settings_page() -> String {
@@ -80,6 +84,7 @@ pub fn settings_page() -> String {
     for (name, what) in PASSED_OVER {
         let _ = writeln!(page, "| `{name}` | {what} |");
     }
+    page.push_str(SERVICES);
     page
 }
 

@@ -325,6 +325,7 @@ impl NodeBuilder {
         let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
         node.prepare_shutdown();
         node.answer_queries();
+        node.look_for_strays();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
         Ok(node)
     }

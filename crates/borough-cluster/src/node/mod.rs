@@ -6,6 +6,7 @@ mod handle;
 mod leave;
 mod remote;
 mod settings;
+mod strays;
 
 use std::fmt;
 use std::ops::Deref;

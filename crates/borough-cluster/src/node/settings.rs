@@ -9,7 +9,7 @@ use crate::transport::tls::Tls;
 
 impl Node {
     /// Every setting with its value and where that came from: a default, a line of a file, a variable, code. Types of entities are there once they were
-    /// started, or as far as a file names them. Never a secret.
+    /// started, or as far as a file or a variable names them. Never a secret.
     pub fn settings(&self) -> Vec<SettingRow> {
         self.ledger.rows()
     }

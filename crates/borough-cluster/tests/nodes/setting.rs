@@ -87,6 +87,24 @@ async fn a_type_is_what_the_file_says_of_it_unless_code_says_otherwise() {
     assert!(!rows.iter().any(|row| row.key == "sharding.types.absent.hash"));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_type_that_a_variable_names_is_listed_started_or_not_and_once() {
+    let variable = |name: &str| (format!("BOROUGH_SHARDING_TYPES_{name}_SHARDS"), "8".to_owned());
+    let vars = Config::from_vars(["ECHOES", "ABSENT", "FILED"].map(variable)).unwrap();
+    let config = Config::parse("b.toml", "[sharding.types.filed]\nhold_limit = 7").unwrap().over(vars);
+    let node = Rig::new(71).node("a:1", &[]).config(config).start().await.unwrap();
+    node.wait_for(1).await.unwrap();
+    node.shard("echoes", |_| Echo).keeps_own_state().start().await.unwrap();
+    let rows = node.settings();
+    is(&rows, "sharding.types.echoes.shards", "8", "env BOROUGH_SHARDING_TYPES_ECHOES_SHARDS");
+    is(&rows, "sharding.types.ABSENT.shards", "8", "env BOROUGH_SHARDING_TYPES_ABSENT_SHARDS");
+    is(&rows, "sharding.types.filed.shards", "8", "env BOROUGH_SHARDING_TYPES_FILED_SHARDS");
+    let told = |key: &str| rows.iter().filter(|row| row.key.eq_ignore_ascii_case(key)).count();
+    for name in ["echoes", "absent", "filed"] {
+        assert_eq!(told(&format!("sharding.types.{name}.shards")), 1, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn unsafe_settings_keep_a_node_from_starting_with_their_places() {
     let config =

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use borough_cluster::ShardError;
 #[cfg(not(feature = "json"))]
-use borough_cluster::{CodecId, Config};
+use borough_cluster::CodecId;
+use borough_cluster::{Config, ShardError};
 
 use crate::book::{Book, Writer, books};
 use crate::hearing::Warnings;
@@ -120,4 +120,29 @@ async fn a_codec_that_is_not_built_in_is_refused_and_named() {
     let refused = node.shard("books", |_| Writer::default()).keeps_own_state().start().await.unwrap_err();
     assert_eq!(refused, ShardError::Codec { kind: "books".into(), codec: CodecId::Json });
     assert!(refused.to_string().contains("JSON"), "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_of_a_type_that_no_node_has_started_are_told_once_with_what_was_meant() {
+    let (warnings, _guard) = Warnings::listen();
+    let text = "[sharding.types.boks]\nshards = 8\n[sharding.types.books]\nhold_limit = 9\n[sharding.types.letters]\nhold_limit = 9";
+    let variable = ("BOROUGH_SHARDING_TYPES_TAPES_SHARDS".to_owned(), "8".to_owned());
+    let config = Config::parse("b.toml", text).unwrap().over(Config::from_vars([variable]).unwrap());
+    let mut rig = Rig::new(48);
+    let a = rig.node("a:1", &[]).config(config).start().await.unwrap();
+    let b = rig.node("b:1", &["a:1"]).start().await.unwrap();
+    within(a.wait_for(2)).await.unwrap();
+    books(&a).await;
+    // A file for all nodes may speak of what only others start.
+    b.shard("letters", |_| Writer::default()).shards(4).migrate_state().start().await.unwrap();
+    after(Duration::from_secs(30)).await;
+    assert!(warnings.with("settings without a type").is_empty(), "said before it is sure");
+    after(Duration::from_secs(120)).await;
+    let said = warnings.with("settings without a type");
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains("b.toml:2 speaks of boks") && said[0].contains("did you mean books?"),
+        "{said:?}"
+    );
+    assert!(said[1].contains("env BOROUGH_SHARDING_TYPES_TAPES_SHARDS speaks of TAPES"), "{said:?}");
 }

@@ -37,6 +37,27 @@ fn an_unknown_key_of_a_type_is_refused_with_the_nearest_of_that_type() {
 }
 
 #[test]
+fn what_kubernetes_says_of_a_service_is_passed_over_and_the_same_without_a_service_is_not() {
+    let of_service = |service: &str| {
+        let parts = [
+            "SERVICE_HOST",
+            "SERVICE_PORT",
+            "SERVICE_PORT_CLUSTER",
+            "PORT",
+            "PORT_25520_TCP",
+            "PORT_25520_TCP_ADDR",
+        ];
+        parts.map(|part| (format!("{service}_{part}"), "10.0.0.1".to_owned()))
+    };
+    let both = of_service("BOROUGH").into_iter().chain(of_service("BOROUGH_BANK_SEEDS"));
+    assert!(Config::from_vars(both).unwrap().is_empty());
+    for name in ["BOROUGH_PORT", "BOROUGH_NODE_PORT", "BOROUGH_SERVICE_PORT"] {
+        assert!(vars(&[(name, "25520")]).is_err(), "{name}");
+    }
+    assert!(vars(&[("BOROUGH_SERVICE_HOST", "10.0.0.1"), ("BOROUGH_NODE_PORT", "1")]).is_err());
+}
+
+#[test]
 fn an_unknown_variable_is_refused_with_the_nearest_name() {
     let error = vars(&[("BOROUGH_CLUSTER_MAX_PAUS", "1 s"), ("PATH", "/bin")]).unwrap_err().to_string();
     assert_eq!(
