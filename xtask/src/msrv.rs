@@ -1,4 +1,4 @@
-//! The oldest supported toolchain: checked where it can be had, and said plainly where it cannot.
+//! The oldest supported toolchain: checked where it can be had, and counted as skipped where it cannot.
 
 use std::fs;
 use std::path::Path;
@@ -10,31 +10,65 @@ use serde::Deserialize;
 /// What a person types to repeat the check.
 pub(crate) const COMMAND: &str = "cargo +<rust-version> check --workspace --all-targets";
 
-/// Checks the workspace with the toolchain named by `rust-version` in the root manifest.
-///
-/// A toolchain that is not installed is not a failure: the run says that nothing was tested.
-pub(crate) fn run(root: &Path) -> Result<()> {
-    let manifest =
-        fs::read_to_string(root.join("Cargo.toml")).context("the root Cargo.toml is not readable")?;
-    let oldest = rust_version(&manifest)?;
-    if is_release_of(compiler_version(&output("rustc", "--version")?), &oldest) {
-        println!("msrv: rust-version is {oldest}: this run is the MSRV run");
-        return Ok(());
+/// The toolchain named by `rust-version` in the root manifest, as this machine has it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Oldest {
+    /// All of this run is by it.
+    Running { version: String },
+    /// Beside the one of this run, by its full name.
+    Installed { toolchain: String },
+    /// Not at all.
+    Absent { version: String },
+}
+
+impl Oldest {
+    /// Looks for it.
+    pub(crate) fn find(root: &Path) -> Result<Self> {
+        let manifest =
+            fs::read_to_string(root.join("Cargo.toml")).context("the root Cargo.toml is not readable")?;
+        let running = output("rustc", "--version")?;
+        // No rustup is like no such toolchain: the compiler came from somewhere else.
+        let installed = output("rustup", "toolchain list").unwrap_or_default();
+        Ok(Self::among(rust_version(&manifest)?, &running, &installed))
     }
-    // No rustup is like no such toolchain: the compiler came from somewhere else.
-    let installed = output("rustup", "toolchain list").unwrap_or_default();
-    let Some(toolchain) = toolchain_for(&installed, &oldest) else {
-        println!("msrv: NOT TESTED here: rust-version is {oldest} and that toolchain is not installed");
-        return Ok(());
-    };
-    println!("msrv: checking with {toolchain}");
-    let status = Command::new("rustup")
-        .args(["run", toolchain, "cargo", "check", "--workspace", "--all-targets"])
-        .current_dir(root)
-        .status()
-        .context("rustup does not start")?;
-    ensure!(status.success(), "{status}");
-    Ok(())
+
+    fn among(version: String, running: &str, installed: &str) -> Self {
+        if is_release_of(release(running), &version) {
+            return Self::Running { version };
+        }
+        match toolchain_for(installed, &version) {
+            Some(toolchain) => Self::Installed { toolchain: toolchain.to_owned() },
+            None => Self::Absent { version },
+        }
+    }
+
+    /// What is skipped if it is not there.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let Self::Absent { version } = self else { return None };
+        Some(format!(
+            "Rust {version} (rustup toolchain install {version}) is missing: not tested: that it is enough"
+        ))
+    }
+
+    /// Checks the workspace with it, if it is there.
+    pub(crate) fn check(&self, root: &Path) -> Result<()> {
+        let toolchain = match self {
+            Self::Installed { toolchain } => toolchain,
+            Self::Running { version } => {
+                println!("msrv: rust-version is {version}: this run is the MSRV run");
+                return Ok(());
+            }
+            Self::Absent { .. } => return Ok(()),
+        };
+        println!("msrv: checking with {toolchain}");
+        let status = Command::new("rustup")
+            .args(["run", toolchain, "cargo", "check", "--workspace", "--all-targets"])
+            .current_dir(root)
+            .status()
+            .context("rustup does not start")?;
+        ensure!(status.success(), "{status}");
+        Ok(())
+    }
 }
 
 fn rust_version(manifest: &str) -> Result<String> {
@@ -56,7 +90,7 @@ fn rust_version(manifest: &str) -> Result<String> {
     Ok(manifest.workspace.package.rust_version)
 }
 
-fn output(program: &str, arguments: &str) -> Result<String> {
+pub(crate) fn output(program: &str, arguments: &str) -> Result<String> {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
         .output()
@@ -66,7 +100,7 @@ fn output(program: &str, arguments: &str) -> Result<String> {
 }
 
 /// `rustc 1.95.0 (...)` gives `1.95.0`.
-fn compiler_version(line: &str) -> &str {
+pub(crate) fn release(line: &str) -> &str {
     line.split_whitespace().nth(1).unwrap_or_default()
 }
 
@@ -100,7 +134,7 @@ mod tests {
         assert!(is_release_of("1.95", "1.95"));
         assert!(!is_release_of("1.950.0", "1.95"));
         assert!(!is_release_of("1.9.0", "1.95"));
-        assert_eq!(compiler_version("rustc 1.95.0 (59807616e 2026-04-14)"), "1.95.0");
+        assert_eq!(release("rustc 1.95.0 (59807616e 2026-04-14)"), "1.95.0");
     }
 
     #[test]
@@ -109,5 +143,15 @@ mod tests {
             "stable-x86_64-unknown-linux-gnu (active, default)\n1.95.0-x86_64-unknown-linux-gnu\n";
         assert_eq!(toolchain_for(installed, "1.95"), Some("1.95.0-x86_64-unknown-linux-gnu"));
         assert_eq!(toolchain_for(installed, "1.88"), None);
+    }
+
+    #[test]
+    fn an_oldest_toolchain_that_is_not_there_is_counted_as_skipped() {
+        let among =
+            |version: &str| Oldest::among(version.to_owned(), "rustc 1.95.0 (59807616e)", "1.90-x86_64\n");
+        assert_eq!(among("1.95").missing(), None);
+        assert_eq!(among("1.90").missing(), None);
+        let missing = "Rust 1.88 (rustup toolchain install 1.88) is missing: not tested: that it is enough";
+        assert_eq!(among("1.88").missing().as_deref(), Some(missing));
     }
 }
