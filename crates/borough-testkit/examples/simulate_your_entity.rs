@@ -3,7 +3,7 @@
 //! Two shops keep a stock of things. One is right. The other has a mistake that no test of a single node finds: a field that does not move with the
 //! entity. The simulator finds it, and names the seed that shows it every time.
 //!
-//! `cargo run --example simulate_your_entity` runs ten seeds; a number behind `--` runs as many.
+//! `cargo run -p borough-testkit --example simulate_your_entity` runs ten seeds; a number behind `--` runs as many.
 
 use std::collections::BTreeMap;
 

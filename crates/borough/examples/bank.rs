@@ -60,8 +60,10 @@ async fn main() -> Result<(), borough::Error> {
     Ok(())
 }
 
-/// Two addresses of this machine that nobody uses at the moment.
-fn two_addresses() -> std::io::Result<[String; 2]> {
-    let both = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
-    Ok([both[0].local_addr()?.to_string(), both[1].local_addr()?.to_string()])
+/// Two addresses of this machine that nobody uses at the moment. They are below those from which the system draws the ports of connections, so that none takes them meanwhile.
+fn two_addresses() -> Result<[String; 2], borough::Error> {
+    let first = 20_000 + u16::try_from(std::process::id() % 1_000)? * 10;
+    let mut free = (first..32_768).filter_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
+    let (north, south) = free.next().zip(free.next()).ok_or("no port is free")?;
+    Ok([north.local_addr()?.to_string(), south.local_addr()?.to_string()])
 }

@@ -194,10 +194,7 @@ async fn lose_two(
 
 /// Starts the three, kills one, and has the others leave.
 fn start_three() -> Result<(), borough::Error> {
-    let mut ports = Vec::new();
-    for listener in [free_port()?, free_port()?, free_port()?] {
-        ports.push(listener.local_addr()?.port().to_string());
-    }
+    let ports = three_ports()?;
     let (say, heard) = channel();
     let lines = Lines { heard, began: Instant::now() };
     let [uptown, midtown, mut downtown] =
@@ -222,9 +219,11 @@ fn start_three() -> Result<(), borough::Error> {
     Ok(())
 }
 
-/// Holds a port that nobody uses until it is dropped.
-fn free_port() -> std::io::Result<TcpListener> {
-    TcpListener::bind("127.0.0.1:0")
+/// Ports of this machine that nobody uses at the moment. They are below those from which the system draws the ports of connections, so that none takes them meanwhile.
+fn three_ports() -> Result<Vec<String>, borough::Error> {
+    let first = 20_000 + u16::try_from(std::process::id() % 1_000)? * 10;
+    let free = (first..32_768).filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    Ok(free.take(3).map(|port| port.to_string()).collect())
 }
 
 /// Starts a node in a process of its own; what it prints is sent to `say`.

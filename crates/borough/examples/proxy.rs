@@ -37,8 +37,11 @@ mod back_end {
         name: &str,
         seed: Option<String>,
     ) -> Result<(Node, Region<Session>), borough::Error> {
+        let others = usize::from(seed.is_some());
         let node = Node::builder("site").node_id(name).role("back").listen("127.0.0.1:0").seeds(seed);
         let node = node.start().await?;
+        // On a member a type is ready once the cluster knows that it lives there, too: each of the two gets its share.
+        node.wait_for(others + 1).await?;
         let sessions = node.shard("sessions", |_id| SessionEntity::default()).role("back").migrate_state();
         let sessions = sessions.start().await?;
         Ok((node, sessions))

@@ -93,4 +93,5 @@ fn explain(now: &TopologySnapshot) {
     println!(
         "  what helps: start them again. And three nodes in place of two: any two go on without the third."
     );
+    println!("  A store that both reach would help, too, but Borough cannot vote in one yet.");
 }

@@ -145,4 +145,10 @@ mod guide {
     struct Troubleshooting;
     #[doc = include_str!("../../../docs/settings.md")]
     struct Settings;
+    #[doc = include_str!("../../../docs/management.md")]
+    struct Management;
+    #[doc = include_str!("../../../docs/security.md")]
+    struct Security;
+    #[doc = include_str!("../../borough-management/README.md")]
+    struct ManagementReadme;
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -82,8 +83,16 @@ impl Drop for Service {
     }
 }
 
+/// How many ports were looked at.
+static LOOKED_AT: AtomicU16 = AtomicU16::new(0);
+
+/// An address that nobody uses at the moment, given once. It is below those from which the system draws the ports of connections: such a one could be
+/// taken before its node listens there.
 fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    let first = 20_000 + u16::try_from(std::process::id() % 1_000).unwrap() * 10;
+    let mut ports = (0..).map(|_: u32| first + LOOKED_AT.fetch_add(1, Ordering::Relaxed));
+    let port = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap();
+    format!("127.0.0.1:{port}")
 }
 
 #[test]

@@ -316,7 +316,8 @@ where
         self
     }
 
-    /// At most so many entities live on this node; others end to make room, as the [passivation](Self::passivation) says. Default: no limit.
+    /// At most so many entities live on this node; others end to make room, as the [passivation](Self::passivation) says. The room is shared out among
+    /// lanes, of which there are two for each worker of the runtime, and each has room for one at least. Default: no limit.
     pub fn max_entities(mut self, entities: usize) -> Self {
         self.wanted.say("sharding.max_entities").max_entities = Some(entities);
         self

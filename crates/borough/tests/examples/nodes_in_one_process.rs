@@ -35,8 +35,11 @@ fn carts_are_let_go_when_they_idle_or_are_too_many_and_lose_nothing() {
     let printed = output("cart");
     let mut lines: Vec<_> = printed.lines().collect();
     let (live, shelved) = lines.remove(1).split_once(" carts live, ").unwrap();
-    assert!((1..=100).contains(&live.parse().unwrap()), "{printed}");
-    assert!(shelved.strip_suffix(" are on the shelf").unwrap().parse::<u32>().unwrap() >= 901, "{printed}");
+    // On a machine of more than fifty cores each lane has one at least.
+    let most = std::thread::available_parallelism().map_or(0, |cores| cores.get() * 2).max(100);
+    assert!((1..=most).contains(&live.parse::<usize>().unwrap()), "{printed}");
+    let shelved: usize = shelved.strip_suffix(" are on the shelf").unwrap().parse().unwrap();
+    assert!(shelved + most >= 1001, "{printed}");
     let expected = [
         "alice has bread and jam",
         "nobody shops: no cart lives, 1001 are on the shelf",

@@ -41,12 +41,22 @@ fn number(line: &str, words: &str) -> u64 {
 
 #[cfg(unix)]
 mod two_terminals {
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicU16, Ordering};
+
     use crate::program::Program;
 
-    /// Ports of this machine that nobody uses at the moment.
+    /// How many ports were looked at.
+    static LOOKED_AT: AtomicU16 = AtomicU16::new(0);
+
+    /// Ports of this machine that nobody uses at the moment, each given once. They are below those from which the system draws the ports of connections:
+    /// such a one could be taken before its node listens there, or while it is started again.
     fn ports<const N: usize>() -> [String; N] {
-        let held = [(); N].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
-        held.map(|listener| listener.local_addr().unwrap().port().to_string())
+        let first = 20_000 + u16::try_from(std::process::id() % 1_000).unwrap() * 10;
+        [(); N].map(|()| {
+            let mut ports = (0..).map(|_: u32| first + LOOKED_AT.fetch_add(1, Ordering::Relaxed));
+            ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap().to_string()
+        })
     }
 
     fn node(own: &str, seeds: &[&str]) -> Program {
@@ -94,6 +104,7 @@ mod two_terminals {
         second.prints("suspended, up: ");
         second.prints(&format!("  why: too few voters hear me; I need 1 of 127.0.0.1:{first_port}."));
         second.prints("  what helps: start them again. And three nodes in place of two");
+        second.prints("  A store that both reach would help, too");
 
         let mut first = node(first_port, &[]);
         first.prints(&up(&[first_port, second_port]));
