@@ -54,7 +54,7 @@ pub use self::sharding::{
     ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, ExplainError, Explanation,
     Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder,
     Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap, ShardMoves,
-    ShardNews, ShardPlace, ShardRefusals, ShardStats,
+    ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes,
 };
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

@@ -44,6 +44,8 @@ table! {
     ENTITIES = "borough_sharding_entities", Gauge, None, "entities that live on this node";
     HANDLED = "borough_sharding_handled_total", Counter, None, "messages handled by entities of this node";
     LONG_TURNS = "borough_sharding_long_turns_total", Counter, None, "turns that held up others for more than 10 ms, of those that were timed";
+    TURN_P50 = "borough_sharding_turn_p50_seconds", Gauge, None, "half of the turns took no longer, in the last 10 to 20 s; 0 if none was timed";
+    TURN_P99 = "borough_sharding_turn_p99_seconds", Gauge, None, "99 of 100 turns took no longer, in the last 10 to 20 s; 0 if none was timed";
     HELD = "borough_sharding_held", Gauge, None, "messages that wait on this node for a way to their shard";
     HELD_FOR = "borough_sharding_held_seconds", Gauge, None, "for how long messages have been waiting for a way without a pause";
     FORWARDED = "borough_sharding_forwarded_total", Counter, None, "messages sent on because their shard had moved";
@@ -80,6 +82,8 @@ pub(super) fn publish(stats: &KindStats) {
     };
     gauge(SHARDS, whole(stats.shards.len()));
     gauge(ENTITIES, whole(stats.entities()));
+    gauge(TURN_P50, stats.turns.p50.as_secs_f64());
+    gauge(TURN_P99, stats.turns.p99.as_secs_f64());
     gauge(HELD, whole(stats.held));
     gauge(HELD_FOR, stats.held_for.as_secs_f64());
     counter(HANDLED, stats.handled);

@@ -76,7 +76,7 @@ use self::events::Chronicle;
 pub use self::events::{ShardEvent, ShardMoves, ShardNews};
 pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
 use self::host::Depth;
-pub use self::host::{Passivation, Policy};
+pub use self::host::{Passivation, Policy, TurnTimes};
 use self::inlet::WordInlet;
 pub(crate) use self::lease::Lease;
 pub use self::maps::{ShardMap, ShardPlace};

@@ -16,7 +16,7 @@ use super::counts::{ShardDeadLetters, ShardRefusals};
 use super::desk::Errand;
 use super::error::{ExplainError, MoveError};
 use super::events::{ShardEvent, ShardMoves};
-use super::host::{Depth, Woken};
+use super::host::{Depth, TurnTimes, Woken};
 use super::lack::{self, Lack};
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
@@ -64,6 +64,11 @@ pub struct KindStats {
     pub forwarded: usize,
     /// The entities with the most messages waiting, the busiest first, and how many those are.
     pub busiest: Vec<(String, usize)>,
+    /// How long turns of its entities took there in the last 10 to 20 s.
+    pub turns: TurnTimes,
+    /// The entities whose turns took longest in the last minute, the slowest first, and how long that was; a turn that has not ended counts with
+    /// what it took so far. Turns that await nothing are here only if they were timed, as few are.
+    pub slowest: Vec<(String, Duration)>,
 }
 
 impl KindStats {

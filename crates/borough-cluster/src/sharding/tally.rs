@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use borough_actor::EntityId;
 use borough_actor::remote::Message;
 
-use super::host::{Depth, LaneStats};
+use super::host::{Depth, LaneStats, SLOWEST, Spread, TurnTimes};
 use super::kind::KindCore;
 use super::queries::{KindStats, ShardStats};
 use super::shell::Shell;
@@ -34,9 +34,14 @@ impl<M: Message> KindCore<M> {
             moves: self.sharding.chronicle().moves(&self.kind.name),
             forwarded: self.counts.forwarded.load(Ordering::Relaxed),
             busiest: Vec::new(),
+            turns: TurnTimes::default(),
+            slowest: Vec::new(),
         };
+        let mut all_turns = Spread::default();
         for lane in self.lanes() {
-            let LaneStats { shards, busiest, handled, long_turns, .. } = lane.stats(depth).await;
+            let LaneStats { shards, busiest, slowest, turns, handled, long_turns, .. } =
+                lane.stats(depth).await;
+            all_turns.merge(&turns);
             stats.handled += handled;
             stats.long_turns += long_turns;
             stats.shards.extend(shards.into_iter().map(|(number, epoch, entities)| ShardStats {
@@ -45,10 +50,14 @@ impl<M: Message> KindCore<M> {
                 entities,
             }));
             stats.busiest.extend(busiest);
+            stats.slowest.extend(slowest);
         }
         stats.shards.sort_by_key(|shard| shard.number);
         stats.busiest.sort_by_key(|(_, waiting)| Reverse(*waiting));
         stats.busiest.truncate(BUSIEST);
+        stats.slowest.sort_by_key(|(_, took)| Reverse(*took));
+        stats.slowest.truncate(SLOWEST);
+        stats.turns = all_turns.times();
         stats
     }
 

@@ -100,6 +100,29 @@ async fn a_node_that_does_not_answer_is_named_among_the_stats_of_all() {
     assert_eq!([0, 1, 2].map(|node| answered(&nodes[node])), [Some(true), Some(true), Some(false)]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn how_long_turns_take_is_said_with_the_entities_whose_take_longest() {
+    let [a] = Rig::new(86).cluster(["a:1"]).await;
+    let region = books(&a).await;
+    assert_eq!(region.state().await.turns, borough_cluster::TurnTimes::default());
+    for (id, seconds) in [("x", 3), ("y", 5)] {
+        within(region.tell(id, Book::Slow { sender: 1, number: 1, seconds })).await.unwrap();
+    }
+    within(region.tell("stuck", Book::Hang)).await.unwrap();
+    within(region.ask("y", Book::Read)).await.unwrap();
+    let stats = region.state().await;
+    let slowest: Vec<_> = stats.slowest.iter().map(|(id, took)| (id.as_str(), took.as_secs())).collect();
+    // The one that has not ended began last.
+    assert_eq!(slowest.len(), 3, "{slowest:?}");
+    assert!(slowest.contains(&("x", 3)) && slowest.contains(&("y", 5)), "{slowest:?}");
+    assert!(stats.slowest.is_sorted_by(|(_, a), (_, b)| a >= b), "{slowest:?}");
+    assert!(stats.turns.samples > 0 && stats.turns.longest >= Duration::from_secs(3), "{stats:?}");
+    after(Duration::from_secs(61)).await;
+    let stats = region.state().await;
+    let slowest: Vec<_> = stats.slowest.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!((slowest, stats.turns.samples), (vec!["stuck"], 0), "the rest is long over");
+}
+
 #[cfg(feature = "metrics")]
 mod facade {
     use std::collections::BTreeMap;
@@ -176,5 +199,20 @@ mod facade {
         // Of two nodes in one process the highest: all of the second round was handled by one.
         assert!(keeper.says("borough_sharding_handled_total").unwrap() >= 100);
         assert!(keeper.says("borough_sharding_move_seconds").unwrap() > 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn how_long_turns_take_is_published() {
+        let keeper = Keeper::default();
+        let _guard = metrics::set_default_local_recorder(&keeper);
+        let [a] = Rig::new(87).cluster(["a:1"]).await;
+        let region = books(&a).await;
+        within(region.tell("x", Book::Slow { sender: 1, number: 1, seconds: 2 })).await.unwrap();
+        after(Duration::from_secs(6)).await;
+        for name in ["p50", "p99"] {
+            let bits = keeper.says(&format!("borough_sharding_turn_{name}_seconds")).unwrap();
+            let seconds = f64::from_bits(bits);
+            assert!((2.0..2.6).contains(&seconds), "{name}: {seconds}");
+        }
     }
 }

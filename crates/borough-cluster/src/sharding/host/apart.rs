@@ -12,6 +12,7 @@ use borough_actor::Actor;
 use borough_actor::resident::{self, Turned};
 
 use super::floor::{Floor, Home};
+use super::pace::Since;
 use super::surroundings::Surroundings;
 use super::turns::{Pending, Purpose, Turns};
 
@@ -42,6 +43,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         slot: u32,
         purpose: Purpose,
         turn: impl Future<Output = Turned<A>> + Send + 'static,
+        since: Option<Since>,
     ) {
         let shared = Arc::new(Shared {
             state: Mutex::new(State::Goes(Box::pin(turn))),
@@ -49,7 +51,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         });
         let apart = Apart(shared.clone());
         // First it is known that the lane waits for it.
-        self.park(home, slot, Pending::Other(Box::pin(apart)), purpose);
+        self.park(home, slot, Pending::Other(Box::pin(apart)), purpose, since);
         let around = self.around.clone();
         let task = std::future::poll_fn(move |cx| shared.run(&*around, cx));
         drop(resident::runtime(&self.system).spawn(task));

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::alarms::Alarms;
 use super::busy::{Busy, Doing, Waits};
 use super::lane::Shared;
+use super::pace::{Pace, Since};
 use super::policy::Ranks;
 use super::settings::Settings;
 use super::surroundings::{Nothing, Sight, Surroundings};
@@ -51,8 +52,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) ranks: Option<Ranks>,
     /// What time it is, by the lane's own clock.
     pub(super) stamp: u32,
-    /// How many messages were handled.
-    pub(super) handled: u64,
+    /// Counts messages that are handled, and times some.
+    pub(super) pace: Pace,
     /// Entities that somebody waits for to begin.
     pub(super) waking: Vec<Waking>,
     /// What time it is by the clock of asks, while that was read just now.
@@ -118,7 +119,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             sight: Arc::new(Nothing),
             ranks: None,
             stamp: 0,
-            handled: 0,
+            pace: Pace::new(Instant::now()),
             waking: Vec::new(),
             clock: None,
             halt: around.halt(),
@@ -201,21 +202,24 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             self.bury(&id, message, true, DeadLetterReason::AskerGone);
             return put_back(home, slot, actor);
         }
-        self.handled += 1;
+        let since = self.pace.begin();
         let ctx = self.lend(home, slot);
         if self.settings.task_per_entity {
             let turn = self.turns.message(actor, ctx, message, ask);
-            return self.apart(home, slot, Purpose::Handle, turn);
+            return self.apart(home, slot, Purpose::Handle, turn, since);
         }
         let mut place = self.message_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.message(actor, ctx, message, ask)));
         match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
             Poll::Ready(turned) => {
+                if let Some(since) = since {
+                    self.pace.end(&home.table.peek(slot).id, since);
+                }
                 place.as_mut().set(None);
                 self.message_place = Some(place);
                 self.turned(home, slot, turned, Purpose::Handle);
             }
-            Poll::Pending => self.park(home, slot, Pending::Message(place), Purpose::Handle),
+            Poll::Pending => self.park(home, slot, Pending::Message(place), Purpose::Handle, since),
         }
     }
 
@@ -236,7 +240,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let ctx = self.lend(home, slot);
         if self.settings.task_per_entity {
             let turn = self.turns.begin(actor, ctx, followed);
-            return self.apart(home, slot, Purpose::Begin, turn);
+            return self.apart(home, slot, Purpose::Begin, turn, None);
         }
         let mut place = self.begin_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.begin(actor, ctx, followed)));
@@ -246,7 +250,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
                 self.begin_place = Some(place);
                 self.turned(home, slot, turned, Purpose::Begin);
             }
-            Poll::Pending => self.park(home, slot, Pending::Begin(place), Purpose::Begin),
+            Poll::Pending => self.park(home, slot, Pending::Begin(place), Purpose::Begin, None),
         }
     }
 
@@ -262,11 +266,11 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     {
         let mut future = Box::pin(turn(self.lend(home, slot)));
         if self.settings.task_per_entity {
-            return self.apart(home, slot, purpose, future);
+            return self.apart(home, slot, purpose, future, None);
         }
         match future.as_mut().poll(&mut TaskContext::from_waker(&self.call.waker)) {
             Poll::Ready(turned) => self.turned(home, slot, turned, purpose),
-            Poll::Pending => self.park(home, slot, Pending::Other(future), purpose),
+            Poll::Pending => self.park(home, slot, Pending::Other(future), purpose, None),
         }
     }
 
@@ -284,16 +288,24 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         ctx
     }
 
-    /// A turn awaits something.
+    /// A turn awaits something. It is timed from now on, if it was not from its beginning.
     #[cold]
-    pub(super) fn park(&mut self, home: &mut Home<A, T>, slot: u32, future: Pending<A, T>, purpose: Purpose) {
+    pub(super) fn park(
+        &mut self,
+        home: &mut Home<A, T>,
+        slot: u32,
+        future: Pending<A, T>,
+        purpose: Purpose,
+        since: Option<Since>,
+    ) {
         self.last_token += 1;
         let next = Call::new(self.last_token, self.shared.clone());
         let call = mem::replace(&mut self.call, next);
         self.calls.insert(call.bell.token, Caller::Turn { shard: home.number, slot });
         home.table.turning += 1;
         let place = home.table.slot(slot);
-        busy(&mut place.body).doing = Doing::Turn(Turning { future, call, purpose });
+        let since = since.unwrap_or_else(Since::now);
+        busy(&mut place.body).doing = Doing::Turn(Turning { future, call, purpose, since });
         let id = place.id.clone();
         resident::note_awaiting(&self.system, resident::actor_id(self.hash(&id)), || self.path(&id));
     }
@@ -308,6 +320,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             return;
         };
         let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Lent) else { return };
+        self.pace.end(&home.table.peek(slot).id, turning.since);
         let purpose = self.unpark(home, slot, turning);
         home.table.slot(slot).stamp = self.stamp;
         self.turned(home, slot, turned, purpose);
@@ -316,7 +329,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// The turn is over, by itself or by force.
     pub(super) fn unpark(&mut self, home: &mut Home<A, T>, slot: u32, turning: Turning<A, T>) -> Purpose {
-        let Turning { future, call, purpose } = turning;
+        let Turning { future, call, purpose, .. } = turning;
         self.calls.remove(&call.bell.token);
         home.table.turning -= 1;
         let hash = self.hash(&home.table.peek(slot).id);

@@ -13,6 +13,7 @@ use borough_actor::resident::{self, Batch, Taken};
 use tokio::time::Instant;
 
 use super::alarms::Due;
+use super::busy::Doing;
 use super::floor::{Caller, Floor, Home};
 use super::inlet::refuse;
 use super::lane::{READY, Shared};
@@ -462,9 +463,12 @@ where
         }
     }
 
-    pub(super) fn stats(&self, depth: Depth) -> LaneStats {
+    pub(super) fn stats(&mut self, depth: Depth) -> LaneStats {
+        let now = Instant::now();
+        let mut slowest = self.floor.pace.slowest();
         let mut stats = LaneStats {
-            handled: self.floor.handled,
+            handled: self.floor.pace.handled(),
+            turns: self.floor.pace.look(now),
             long_turns: self.long_turns,
             alarms: self.floor.alarms.len(),
             ..LaneStats::default()
@@ -477,12 +481,17 @@ where
             }
             for slot in home.table.taken() {
                 let place = home.table.peek(slot);
-                if let Body::Busy(busy) = &place.body
-                    && !busy.queue.is_empty()
-                {
+                let Body::Busy(busy) = &place.body else { continue };
+                if !busy.queue.is_empty() {
                     stats.busiest.push((place.id.to_string(), busy.queue.len()));
                 }
+                if let Doing::Turn(turning) = &busy.doing {
+                    slowest.offer(&place.id, turning.since.lasted(now), now);
+                }
             }
+        }
+        if depth == Depth::Entities {
+            stats.slowest = slowest.named(now);
         }
         stats.busiest.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));
         stats.busiest.truncate(BUSIEST);

@@ -22,11 +22,14 @@ mod inlet;
 mod lane;
 mod obeying;
 mod order;
+mod pace;
 mod packet;
 mod parcel;
 mod policy;
 mod settings;
 mod shard;
+mod slowest;
+mod spread;
 mod surroundings;
 mod sweep;
 mod table;
@@ -51,6 +54,9 @@ pub(crate) use self::order::{Depth, LaneReport, LaneStats, Order, Woken};
 pub(crate) use self::parcel::{Barrier, Came, Parcel};
 pub use self::policy::{Passivation, Policy};
 pub(crate) use self::settings::{Make, Migration, Settings};
+pub(crate) use self::slowest::SLOWEST;
+pub(crate) use self::spread::Spread;
+pub use self::spread::TurnTimes;
 pub(crate) use self::surroundings::{Fencing, Forwarded, Sight, Surroundings};
 
 /// How many lanes there are for each worker of the runtime: a few, so that one that is held up leaves others.

@@ -1,6 +1,7 @@
 //! What a lane is told to do, and what it says.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use borough_actor::EntityId;
 use borough_protocol::incarnation::Uid;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::parcel::Barrier;
+use super::spread::Spread;
 use super::surroundings::Sight;
 
 /// An order to the lane of a shard; see the effects of the region. Orders are done in order, before messages that came after them.
@@ -124,7 +126,7 @@ pub(crate) enum Woken {
 pub(crate) enum Depth {
     /// What is counted anyway.
     Counts,
-    /// Each entity, for those with the most messages waiting: it takes as long as there are many.
+    /// Each entity, for those with the most messages waiting and the slowest: it takes as long as there are many.
     Entities,
 }
 
@@ -135,6 +137,10 @@ pub(crate) struct LaneStats {
     pub(crate) shards: Vec<(u32, Epoch, usize)>,
     /// Entities that have messages waiting, those with the most first, and how many those are.
     pub(crate) busiest: Vec<(String, usize)>,
+    /// Entities whose turns took longest of late or have not ended yet, the slowest first, and how long that was.
+    pub(crate) slowest: Vec<(String, Duration)>,
+    /// How long turns took of late.
+    pub(crate) turns: Spread,
     /// How many messages were handled so far.
     pub(crate) handled: u64,
     /// How often turns so far held up the lane for more than 10 ms, of those that were timed.

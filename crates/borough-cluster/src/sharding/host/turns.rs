@@ -10,6 +10,7 @@ use borough_actor::resident::{self, AskId, Turned};
 use borough_actor::{Actor, Context, Fault, StopReason};
 
 use super::lane::{READY, Shared};
+use super::pace::Since;
 
 /// Makes the turns of one type of entities. It exists to give their futures names.
 pub(super) trait Turns<A: Actor>: Send + Sync + 'static {
@@ -57,6 +58,7 @@ pub(super) struct Turning<A: Actor, T: Turns<A>> {
     pub(super) future: Pending<A, T>,
     pub(super) call: Call<A::Msg>,
     pub(super) purpose: Purpose,
+    pub(super) since: Since,
 }
 
 /// What a turn is for.

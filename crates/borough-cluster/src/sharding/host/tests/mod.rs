@@ -4,6 +4,7 @@ mod ending;
 mod leases;
 mod life;
 mod moves;
+mod pace;
 mod packets;
 mod rig;
 mod thing;
