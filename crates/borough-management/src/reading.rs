@@ -28,7 +28,7 @@ pub(crate) async fn stats(State(bureau): Shared) -> Json<view::Stats> {
 }
 
 pub(crate) async fn entities(State(bureau): Shared) -> Json<view::Entities> {
-    Json(look::busiest(&bureau).await)
+    Json(look::entities(&bureau).await)
 }
 
 pub(crate) async fn settings(State(bureau): Shared) -> Json<view::Settings> {

@@ -30,6 +30,7 @@ export function say(target, text) {
 }
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1, roundingMode: "floor" });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 /** A count for people: `9,841`, `1.2M`. */
@@ -51,6 +52,14 @@ export function span(millis) {
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+/** A short time for people, from nanoseconds: `850 ns`, `3.2 µs`, `14 ms`, `2.1 s`; a dash for none. */
+export function brief(nanos) {
+  if (!(nanos > 0)) return "–";
+  const [unit, size] = nanos < 1e3 ? ["ns", 1] : nanos < 1e6 ? ["µs", 1e3] : nanos < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+  const value = nanos / size;
+  return `${value < 10 && size > 1 ? tenths.format(value) : whole.format(Math.floor(value))} ${unit}`;
 }
 
 /** The time of day, to the second. */

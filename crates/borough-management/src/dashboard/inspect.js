@@ -1,6 +1,6 @@
 // Looking closer: one shard, or one entity and why it is where it is.
 
-import { byId, clock, count, element, epochOf, span } from "./dom.js";
+import { brief, byId, clock, count, element, epochOf, span } from "./dom.js";
 import { order, read } from "./feed.js";
 import { lastOf } from "./log.js";
 import { bullet, markOf } from "./marks.js";
@@ -88,17 +88,23 @@ export async function showEntity(kind, id, isAsked) {
   }
 }
 
-/** The busiest entities, each a way to its place. */
-export function drawBusiest(entities, choose) {
-  const host = byId("busiest");
-  const key = JSON.stringify(entities.busiest.map((one) => [one, markOf(one.node)]));
+/** The busiest entities and the slowest, each a way to its place. */
+export function drawEntities(entities, choose) {
+  list("busiest", "Busiest entities", entities.busiest, (one) => `${count(one.waiting)} waiting`, choose);
+  list("slowest", "Slowest turns of the last minute", entities.slowest ?? [], (one) => brief(one.took_nanos), choose);
+}
+
+function list(name, title, entities, value, choose) {
+  const host = byId(name);
+  const shown = entities.slice(0, 5);
+  const key = JSON.stringify(shown.map((one) => [one, markOf(one.node)]));
   if (host.key === key || host.contains(document.activeElement)) return;
   host.key = key;
-  const rows = entities.busiest.slice(0, 5).map((one) => {
-    const name = element("button", { type: "button", class: "link", text: one.id, on: { click: () => choose(one.kind, one.id) } });
-    return element("li", {}, bullet(one.node, "small"), name, element("span", { class: "aside", text: one.kind }), element("span", { class: "reason-count", text: `${count(one.waiting)} waiting` }));
+  const rows = shown.map((one) => {
+    const way = element("button", { type: "button", class: "link", text: one.id, on: { click: () => choose(one.kind, one.id) } });
+    return element("li", {}, bullet(one.node, "small"), way, element("span", { class: "aside", text: one.kind }), element("span", { class: "reason-count", text: value(one) }));
   });
-  host.replaceChildren(...(rows.length ? [element("h3", { text: "Busiest entities" }), element("ul", { class: "busiest" }, ...rows)] : []));
+  host.replaceChildren(...(rows.length ? [element("h3", { text: title }), element("ul", { class: "busiest" }, ...rows)] : []));
 }
 
 function node(name) {

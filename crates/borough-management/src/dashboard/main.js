@@ -2,7 +2,7 @@
 
 import { byId, element, say } from "./dom.js";
 import { follow } from "./feed.js";
-import { drawBusiest, showEntity, showShard } from "./inspect.js";
+import { drawEntities, showEntity, showShard } from "./inspect.js";
 import { note } from "./log.js";
 import { drawLosses } from "./losses.js";
 import { clearMap, drawMap, point } from "./map.js";
@@ -36,7 +36,7 @@ const soon = follow({
     drawLosses(answer);
     say(byId("missing"), answer.missing.map((one) => `${one.name} did not say: ${one.value}`).join(" · "));
   },
-  entities: (answer) => drawBusiest(answer, find),
+  entities: (answer) => drawEntities(answer, find),
   event: (event) => (early ? early.push(event) : note(event)),
   lost: () => showLost(seen.members, seen.at),
   back: hideLost,

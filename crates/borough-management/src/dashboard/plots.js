@@ -1,6 +1,6 @@
 // Rates are differences of two answers; the plots show two minutes of them, as the page saw them.
 
-import { byId, count, drawing, element, say } from "./dom.js";
+import { brief, byId, count, drawing, element, say } from "./dom.js";
 import { lineOf } from "./marks.js";
 
 /** How far back a plot goes at most, and at least: a page just opened need not show two empty minutes. */
@@ -17,9 +17,10 @@ const PLOTS = [
   { name: "Entities", unit: "live now", of: (sample) => sample.entities },
   { name: "Held", unit: "messages wait for a way", of: (sample) => sample.held },
   { name: "Refused and dropped", unit: "messages a second", of: (sample) => sample.lost },
-  { name: "Moves", unit: "shards a second", of: (sample) => sample.moves, note: (sample) => `longest ${count(sample.longest)} ms` },
-  { name: "Answer", unit: "ms, this node to this page", of: (sample) => sample.answer, isSingle: true },
-].map((plot) => ({ ...plot, ...raised(plot) }));
+  { name: "Moves", unit: "shards a second", of: (sample) => sample.moves, note: (sample) => (sample.longest ? `longest ${count(sample.longest)} ms` : "") },
+  { name: "Turns", unit: "99 of 100 take less", of: (sample) => sample.turns, show: brief, isInk: true, note: (sample) => (sample.turns.half ? `half less than ${brief(sample.turns.half)}` : "") },
+  { name: "Answer", unit: "ms, this node to this page", of: (sample) => sample.answer, isInk: true },
+].map((plot) => ({ show: count, ...plot, ...raised(plot) }));
 
 function raised({ name }) {
   const value = element("strong", { class: "plot-value", text: "–" });
@@ -47,7 +48,7 @@ function sampled(stats, millis) {
   if (!previous || stats.at_millis <= previous.at_millis || stats.seen_by !== previous.seen_by) return null;
   const seconds = (stats.at_millis - previous.at_millis) / 1000;
   const before = new Map(previous.nodes.map((node) => [node.node, sums(node)]));
-  const sample = { at: stats.at_millis, handled: {}, entities: {}, held: {}, lost: {}, moves: {}, answer: { all: millis }, longest: 0 };
+  const sample = { at: stats.at_millis, handled: {}, entities: {}, held: {}, lost: {}, moves: {}, answer: { all: millis }, longest: 0, turns: slowestTurns(stats) };
   for (const node of stats.nodes) {
     const now = sums(node);
     const old = before.get(node.node);
@@ -61,6 +62,14 @@ function sampled(stats, millis) {
     sample.longest = Math.max(sample.longest, now.longest);
   }
   return sample;
+}
+
+// Quantiles cannot be added: those of the type and node that take longest are shown, one upon the other up to the greater.
+function slowestTurns(stats) {
+  const all = stats.nodes.flatMap((node) => node.kinds).map((kind) => kind.turns);
+  const most = (name) => Math.max(0, ...all.map((turns) => turns?.[name] ?? 0));
+  const half = most("p50_nanos");
+  return { half, rest: most("p99_nanos") - half };
 }
 
 function sums(node) {
@@ -77,7 +86,7 @@ function sums(node) {
 }
 
 function draw(plot, latest) {
-  const names = plot.isSingle ? ["all"] : [...new Set(samples.flatMap((sample) => Object.keys(plot.of(sample))))].sort();
+  const names = [...new Set(samples.flatMap((sample) => Object.keys(plot.of(sample))))].sort();
   const totals = samples.map((sample) => names.reduce((sum, name) => sum + (plot.of(sample)[name] ?? 0), 0));
   const most = Math.max(1, ...totals);
   const reach = Math.min(WINDOW, Math.max(WINDOW_MIN, latest.at - samples[0].at));
@@ -89,13 +98,14 @@ function draw(plot, latest) {
     const out = samples.map((sample, at) => `${x(sample).toFixed(1)} ${y(roof[at]).toFixed(1)}`);
     const back = samples.map((sample, at) => `${x(sample).toFixed(1)} ${y(floor[at]).toFixed(1)}`).reverse();
     roof.forEach((value, at) => (floor[at] = value));
-    return drawing("path", { class: `plot-area ${plot.isSingle ? "line-ink" : lineOf(name)}`, d: `M${[...out, ...back].join("L")}Z` });
+    return drawing("path", { class: `plot-area ${plot.isInk ? `line-ink of-${name}` : lineOf(name)}`, d: `M${[...out, ...back].join("L")}Z` });
   });
   const ridge = drawing("path", { class: "plot-ridge", d: `M${samples.map((sample, at) => `${x(sample).toFixed(1)} ${y(totals[at]).toFixed(1)}`).join("L")}` });
   plot.shapes.replaceChildren(...shapes, ridge);
   const now = totals.at(-1);
-  say(plot.value, count(now));
-  say(plot.unitText, plot.note?.(latest) && latest.longest ? `${plot.unit}; ${plot.note(latest)}` : plot.unit);
-  say(plot.top, most > 1 ? `most ${count(most)}` : "");
-  plot.sketch.setAttribute("aria-label", `${plot.name}: ${count(now)} ${plot.unit} now, at most ${count(most)} in two minutes`);
+  const note = plot.note?.(latest);
+  say(plot.value, plot.show(now));
+  say(plot.unitText, note ? `${plot.unit}; ${note}` : plot.unit);
+  say(plot.top, most > 1 ? `most ${plot.show(most)}` : "");
+  plot.sketch.setAttribute("aria-label", `${plot.name}: ${plot.show(now)} ${plot.unit} now, at most ${plot.show(most)} in two minutes`);
 }

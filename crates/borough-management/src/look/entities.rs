@@ -4,16 +4,17 @@ use std::cmp::Reverse;
 
 use borough_cluster::{ExplainError, Explanation};
 
+use super::stats::nanos;
 use crate::bureau::Bureau;
 use crate::view;
 
-/// How many of the busiest are named.
-const BUSIEST: usize = 100;
+/// How many of the busiest are named, and how many of the slowest.
+const NAMED: usize = 100;
 
-/// The entities that have most to do, of all nodes that answer.
-pub(crate) async fn busiest(bureau: &Bureau) -> view::Entities {
+/// The entities that have most to do and those that take longest, of all nodes that answer.
+pub(crate) async fn entities(bureau: &Bureau) -> view::Entities {
     let gathering = bureau.stats.gather(bureau).await;
-    let mut busiest = Vec::new();
+    let (mut busiest, mut slowest) = (Vec::new(), Vec::new());
     for (node, stats) in &gathering.answers {
         for kind in stats.iter().flat_map(|stats| &stats.kinds) {
             busiest.extend(kind.busiest.iter().map(|(id, waiting)| view::BusyEntity {
@@ -22,11 +23,21 @@ pub(crate) async fn busiest(bureau: &Bureau) -> view::Entities {
                 node: node.to_string(),
                 waiting: u64::try_from(*waiting).unwrap_or(u64::MAX),
             }));
+            slowest.extend(kind.slowest.iter().map(|(id, took)| view::SlowEntity {
+                kind: kind.name.clone(),
+                id: id.clone(),
+                node: node.to_string(),
+                took_nanos: nanos(*took),
+            }));
         }
     }
     busiest.sort_by(|a, b| (Reverse(a.waiting), &a.kind, &a.id).cmp(&(Reverse(b.waiting), &b.kind, &b.id)));
-    busiest.truncate(BUSIEST);
-    view::Entities { seen_by: bureau.name(), busiest }
+    busiest.truncate(NAMED);
+    slowest.sort_by(|a, b| {
+        (Reverse(a.took_nanos), &a.kind, &a.id).cmp(&(Reverse(b.took_nanos), &b.kind, &b.id))
+    });
+    slowest.truncate(NAMED);
+    view::Entities { seen_by: bureau.name(), busiest, slowest }
 }
 
 /// Where one entity lives, and why there.

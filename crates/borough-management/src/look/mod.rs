@@ -7,7 +7,7 @@ mod settings;
 mod shards;
 mod stats;
 
-pub(crate) use self::entities::{busiest, location};
+pub(crate) use self::entities::{entities, location};
 pub(crate) use self::health::{live, ready};
 pub(crate) use self::members::{members, state};
 pub(crate) use self::settings::settings;

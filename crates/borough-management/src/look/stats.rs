@@ -64,7 +64,7 @@ impl StatsDesk {
 
 /// What lives of one type on one node, as it is told.
 pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
-    let moves = &stats.moves;
+    let (moves, turns) = (&stats.moves, &stats.turns);
     view::KindStats {
         kind: stats.name.clone(),
         hosts: stats.hosts,
@@ -83,6 +83,12 @@ pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
                 .longest
                 .map_or(0, |longest| u64::try_from(longest.as_millis()).unwrap_or(u64::MAX)),
         },
+        turns: view::Turns {
+            samples: turns.samples,
+            p50_nanos: nanos(turns.p50),
+            p99_nanos: nanos(turns.p99),
+            longest_nanos: nanos(turns.longest),
+        },
     }
 }
 
@@ -90,6 +96,11 @@ pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
 fn reasons(counts: &[(&str, u64)]) -> Vec<view::Count<u64>> {
     let occurred = counts.iter().filter(|(_, value)| *value > 0);
     occurred.map(|(name, value)| view::Count { name: name.replace('_', "-"), value: *value }).collect()
+}
+
+/// More than five hundred years are all the same.
+pub(super) fn nanos(took: Duration) -> u64 {
+    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn count(number: usize) -> u64 {

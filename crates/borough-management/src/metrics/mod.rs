@@ -6,8 +6,10 @@
 mod tests;
 mod text;
 
+use std::time::Duration;
+
 use borough_actor::DeadLetterReason;
-use borough_cluster::{Member, NodeStats, Standing};
+use borough_cluster::{Member, NodeStats, Standing, TurnTimes};
 
 use self::text::{Exposition, Kind};
 use crate::bureau::Bureau;
@@ -25,6 +27,7 @@ pub(crate) async fn of(bureau: &Bureau) -> String {
     of_cluster(bureau, &mut text);
     of_entities(&kinds, &mut text);
     of_waiting(&stats, &mut text);
+    of_turns(&stats, &mut text);
     of_losses(&kinds, &mut text);
     of_moves(&kinds, &mut text);
     of_node(bureau, &mut text);
@@ -120,6 +123,33 @@ fn of_waiting(stats: &NodeStats, text: &mut Exposition) {
     );
     for kind in &stats.kinds {
         held.sample(&[("type", &kind.name)], kind.held_for.as_secs_f64());
+    }
+}
+
+fn of_turns(stats: &NodeStats, text: &mut Exposition) {
+    type Value = fn(&TurnTimes) -> Duration;
+    let times: [(&str, &str, Value); 3] = [
+        (
+            "borough_turn_p50_seconds",
+            "Half of the turns of entities took no longer, in the last 10 to 20 s; 0 if none was timed.",
+            |turns| turns.p50,
+        ),
+        (
+            "borough_turn_p99_seconds",
+            "99 of 100 turns of entities took no longer, in the last 10 to 20 s; 0 if none was timed.",
+            |turns| turns.p99,
+        ),
+        (
+            "borough_turn_longest_seconds",
+            "The longest turn of an entity of those that were timed in the last 10 to 20 s.",
+            |turns| turns.longest,
+        ),
+    ];
+    for (name, help, value) in times {
+        let mut family = text.family(name, Kind::Gauge, help);
+        for kind in &stats.kinds {
+            family.sample(&[("type", &kind.name)], value(&kind.turns).as_secs_f64());
+        }
     }
     let mut turns = text.family(
         "borough_long_turns_total",

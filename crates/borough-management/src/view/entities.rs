@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The entities that have most to do: `GET /api/entities`.
+/// The entities that have most to do, and those that take longest: `GET /api/entities`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entities {
     /// Which node answers.
     pub seen_by: String,
     /// The busiest first.
     pub busiest: Vec<BusyEntity>,
+    /// The slowest first.
+    #[serde(default)]
+    pub slowest: Vec<SlowEntity>,
 }
 
 /// One that has much to do.
@@ -22,6 +25,19 @@ pub struct BusyEntity {
     pub node: String,
     /// How many messages wait for it.
     pub waiting: u64,
+}
+
+/// One of which a turn took long in the last minute, or takes long now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowEntity {
+    /// Its type.
+    pub kind: String,
+    /// Its id.
+    pub id: String,
+    /// Where that was.
+    pub node: String,
+    /// How long its longest turn took, or has taken so far, in nanoseconds.
+    pub took_nanos: u64,
 }
 
 /// Where one entity lives, and why there: `GET /api/explain/{type}/{id}`.

@@ -12,11 +12,11 @@ mod settings;
 mod shards;
 mod stats;
 
-pub use entities::{BusyEntity, Entities, Location};
+pub use entities::{BusyEntity, Entities, Location, SlowEntity};
 pub use events::{ClusterEvent, EventKind};
 pub use health::Health;
 pub use members::{Member, Members};
 pub use orders::{Accepted, MoveOrder, Problem};
 pub use settings::{Setting, Settings};
 pub use shards::{Place, ShardMap, Shards};
-pub use stats::{Count, KindStats, Moves, NodeStats, Stats};
+pub use stats::{Count, KindStats, Moves, NodeStats, Stats, Turns};

@@ -47,6 +47,22 @@ pub struct KindStats {
     pub dropped: Vec<Count<u64>>,
     /// What moved.
     pub moves: Moves,
+    /// How long turns took there of late.
+    #[serde(default)]
+    pub turns: Turns,
+}
+
+/// How long turns took, each from its beginning to its end: in the last 10 to 20 s, by samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turns {
+    /// How many were timed. If none was, the others are zero.
+    pub samples: u64,
+    /// Half of all turns took no longer, in nanoseconds; at most a quarter too long.
+    pub p50_nanos: u64,
+    /// 99 of 100 turns took no longer; at most a quarter too long.
+    pub p99_nanos: u64,
+    /// The longest that was timed.
+    pub longest_nanos: u64,
 }
 
 /// Shards that came and went.

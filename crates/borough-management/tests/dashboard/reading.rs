@@ -1,6 +1,6 @@
 //! What the page shows of a cluster that holds still.
 
-use borough_management::view::EventKind;
+use borough_management::view::{EventKind, SlowEntity};
 
 use crate::browser::Browser;
 use crate::page::Page;
@@ -35,6 +35,11 @@ const LEAST_CONTRAST: &str = r"(() => {
   });
   return found.sort((a, b) => a[0] - b[0])[0];
 })()";
+
+/// An entity of the second node.
+fn slow(id: &str, took_nanos: u64) -> SlowEntity {
+    SlowEntity { kind: "sensors".to_owned(), id: id.to_owned(), node: NAMES[1].to_owned(), took_nanos }
+}
 
 pub(crate) async fn opened<'a>(browser: &'a Browser, stage: &StandIn) -> Page<'a> {
     let page = browser.page().await;
@@ -85,6 +90,31 @@ async fn a_shard_on_its_way_one_without_an_owner_and_one_in_doubt_are_each_seen_
 }
 
 #[tokio::test]
+async fn how_long_turns_take_is_plotted_and_who_is_slow_is_named() {
+    let Some(browser) = Browser::start() else { return };
+    let mut scene = Scene::calm(&NAMES);
+    // One node is slower than the others: it is the one that is shown.
+    scene.stats.nodes[1].kinds[0].turns.p99_nanos = 48_000_000;
+    scene.slowest = vec![slow("sensor-12", 2_150_000_000), slow("sensor-3", 850)];
+    let stage = StandIn::start(scene).await;
+    let page = opened(&browser, &stage).await;
+    page.until("document.querySelector('[data-plot=Turns] .plot-value').textContent === '48 ms'").await;
+    let unit: String =
+        page.evaluate("document.querySelector('[data-plot=Turns] .plot-unit').textContent").await;
+    assert_eq!(unit, "99 of 100 take less; half less than 3.2 µs");
+    let areas = "document.querySelectorAll('[data-plot=Turns] .plot-area').length";
+    assert_eq!(page.evaluate::<u32>(areas).await, 2, "what half take, and nearly all");
+    // With the sign of the node, which the page may learn after them.
+    let named = "[...document.querySelectorAll('#slowest li')].map((row) => row.textContent).join()";
+    page.until(&format!("{named} === '2sensor-12sensors2.1 s,2sensor-3sensors850 ns'")).await;
+    page.click("#slowest button").await;
+    page.until("document.querySelector('#found h3')?.textContent.startsWith('sensor-12')").await;
+    assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    page.picture("turns").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn a_phone_scrolls_in_one_direction_only() {
     let Some(browser) = Browser::start() else { return };
     let long = "a-node-with-a-name-that-somebody-generated-0123456789abcdef.cluster.example";
@@ -112,6 +142,7 @@ async fn light_and_dark_are_both_readable() {
     scene.members.members[6].state = "leaving".to_owned();
     scene.members.advice = Some("It has no lease; start a third node.".to_owned());
     scene.tell(EventKind::Coordinator, "node-1", None, "node-1 coordinates");
+    scene.slowest = vec![slow("sensor-12", 2_150_000_000)];
     let stage = StandIn::start(scene).await;
     let page = opened(&browser, &stage).await;
     page.until(TRAFFIC).await;

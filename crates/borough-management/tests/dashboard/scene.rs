@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use borough_management::view::{
     ClusterEvent, Count, Entities, EventKind, KindStats, Location, Member, Members, Moves, NodeStats, Place,
-    ShardMap, Shards, Stats,
+    ShardMap, Shards, SlowEntity, Stats, Turns,
 };
 
 const VOTERS: usize = 5;
@@ -18,6 +18,7 @@ pub(crate) struct Scene {
     /// How long they are waited for, as with a node that does not answer.
     pub(crate) stats_take: Duration,
     pub(crate) events: Vec<ClusterEvent>,
+    pub(crate) slowest: Vec<SlowEntity>,
 }
 
 impl Scene {
@@ -49,6 +50,7 @@ impl Scene {
             },
             stats_take: Duration::ZERO,
             events: Vec::new(),
+            slowest: Vec::new(),
         }
     }
 
@@ -72,7 +74,7 @@ impl Scene {
     }
 
     pub(crate) fn entities(&self) -> Entities {
-        Entities { seen_by: self.members.seen_by.clone(), busiest: Vec::new() }
+        Entities { seen_by: self.members.seen_by.clone(), busiest: Vec::new(), slowest: self.slowest.clone() }
     }
 
     /// Every entity lives in shard 7.
@@ -119,6 +121,7 @@ fn stats(name: &str) -> NodeStats {
         refused: vec![reason("hold-limit", 40)],
         dropped: vec![reason("lost-with-node", 3)],
         moves: Moves { arrived: 4, departed: 2, called_off: 0, longest_millis: 84 },
+        turns: Turns { samples: 900, p50_nanos: 3_200, p99_nanos: 2_550_000, longest_nanos: 14_000_000 },
         ..KindStats::default()
     };
     NodeStats { node: name.to_owned(), kinds: vec![kind] }

@@ -76,6 +76,20 @@ async fn the_map_shows_each_shard_of_a_real_cluster_and_follows_a_killed_node() 
 }
 
 #[tokio::test]
+async fn turns_of_a_real_cluster_are_plotted() {
+    let Some(browser) = Browser::start() else { return };
+    let house = House::start("node-1", &[]).await;
+    let page = opened(&browser, &house).await;
+    // Again, because what is told is of the last seconds.
+    house.report(100).await;
+    let shown = "document.querySelector('[data-plot=Turns] .plot-value').textContent";
+    page.until(&format!("/^[0-9.]+ (ns|µs|ms|s)$/.test({shown})")).await;
+    page.until("document.querySelectorAll('#slowest li').length > 0").await;
+    assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn the_drain_button_drains_once_it_is_confirmed() {
     let Some(browser) = Browser::start() else { return };
     let first = House::start("node-1", &[]).await;

@@ -2,8 +2,9 @@
 
 use borough_management::Management;
 use borough_management::view::{Entities, Health, Location, Members, Problem, Settings, Shards, Stats};
+use tokio::time::timeout;
 
-use crate::client::get;
+use crate::client::{BOUND, get};
 use crate::fleet::{fill, fleet, node, until};
 
 #[tokio::test]
@@ -88,6 +89,32 @@ async fn stats_are_gathered_from_all_nodes() {
     assert_eq!(handled, 64);
     let entities: Entities = get(b.address(), "/api/entities").await.of();
     assert_eq!(entities.seen_by, "b");
+}
+
+#[tokio::test]
+async fn how_long_turns_take_is_told_with_the_slowest_entities_of_all_nodes() {
+    let [a, b] = fleet(["a", "b"]).await;
+    // Again and again, until both have a share of the shards and something to do.
+    let timed = async {
+        loop {
+            fill(&a.counters).await;
+            let stats: Stats = get(b.address(), "/api/stats").await.of();
+            let kinds = stats.nodes.into_iter().flat_map(|node| node.kinds);
+            let turns: Vec<_> = kinds.map(|kind| kind.turns).filter(|turns| turns.samples > 0).collect();
+            if turns.len() == 2 {
+                return turns;
+            }
+        }
+    };
+    for turns in timeout(BOUND, timed).await.unwrap() {
+        let rising = [1, turns.p50_nanos, turns.p99_nanos, turns.longest_nanos];
+        assert!(rising.is_sorted(), "{turns:?}");
+    }
+    let entities: Entities = get(b.address(), "/api/entities").await.of();
+    let names: Vec<_> = entities.slowest.iter().map(|slow| slow.node.as_str()).collect();
+    assert!(names.contains(&"a") && names.contains(&"b"), "{names:?}");
+    assert!(entities.slowest.is_sorted_by_key(|slow| std::cmp::Reverse(slow.took_nanos)), "{entities:?}");
+    assert!(entities.slowest.iter().all(|slow| slow.kind == "counters" && slow.id.starts_with("counter-")));
 }
 
 #[tokio::test]
@@ -184,6 +211,9 @@ async fn metrics_are_told_as_prometheus_reads_them() {
     assert!((value("borough_members{state=\"up\"}") - 2.0).abs() < f64::EPSILON);
     assert!(value("borough_entities{type=\"counters\"}") > 0.0);
     assert!(value("borough_shards{type=\"counters\"}") > 0.0);
+    let turns = ["p50", "p99", "longest"]
+        .map(|name| value(&format!("borough_turn_{name}_seconds{{type=\"counters\"}}")));
+    assert!(turns[0] > 0.0 && turns.is_sorted(), "{turns:?}");
     let mut described = Vec::new();
     for line in answer.body.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
