@@ -53,7 +53,7 @@ pub(crate) enum Command {
     /// One node of the demo
     #[command(hide = true)]
     Node(NodeOptions),
-    /// A living picture: members, shards, rates, moves, busiest entities; q quits
+    /// A living picture: members, shards, rates, moves, busiest and slowest entities; q quits
     Top {
         /// Prints one frame and ends, for scripts
         #[arg(long)]

@@ -87,6 +87,21 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Nanoseconds, as people say it: `850 ns`, `3.2 µs`, `14 ms`, `2.1 s`; a dash for none.
+pub(crate) fn short(nanos: u64) -> String {
+    let (unit, size) = match nanos {
+        0 => return "-".to_owned(),
+        1..1_000 => ("ns", 1),
+        1_000..1_000_000 => ("µs", 1_000),
+        1_000_000..1_000_000_000 => ("ms", 1_000_000),
+        _ => ("s", 1_000_000_000),
+    };
+    if size == 1 || nanos >= size * 10 {
+        return format!("{} {unit}", nanos / size);
+    }
+    format!("{}.{} {unit}", nanos / size, nanos % size * 10 / size)
+}
+
 /// Microseconds, as people say it: `0.35 ms`, `12 ms`, `1.6 s`.
 pub(crate) fn brief(micros: u64) -> String {
     match micros {
@@ -98,11 +113,17 @@ pub(crate) fn brief(micros: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{brief, grouped};
+    use super::{brief, grouped, short};
 
     #[test]
     fn short_times_are_told_by_the_unit_that_fits() {
         assert_eq!([350, 12_345, 1_555_398].map(brief), ["0.35 ms", "12 ms", "1.5 s"]);
+    }
+
+    #[test]
+    fn times_of_turns_are_told_from_nanoseconds_to_seconds() {
+        let told = [0, 850, 3_250, 14_900_000, 2_150_000_000, 61_000_000_000].map(short);
+        assert_eq!(told, ["-", "850 ns", "3.2 µs", "14 ms", "2.1 s", "61 s"]);
     }
 
     #[test]

@@ -12,13 +12,25 @@ pub(super) fn show(client: &Client, json: bool) -> Result<()> {
         return output::json(&entities);
     }
     if entities.busiest.is_empty() {
-        return output::line("no entity has messages waiting");
+        output::line("no entity has messages waiting")?;
+    } else {
+        let mut table = output::table(&["TYPE", "ID", "NODE", "WAITING"]);
+        for busy in entities.busiest {
+            table.add_row([busy.kind, busy.id, busy.node, busy.waiting.to_string()]);
+        }
+        output::line(table)?;
     }
-    let mut table = output::table(&["TYPE", "ID", "NODE", "WAITING"]);
-    for busy in entities.busiest {
-        table.add_row([busy.kind, busy.id, busy.node, busy.waiting.to_string()]);
+    output::line("")?;
+    if entities.slowest.is_empty() {
+        output::line("no turn was timed in the last minute")?;
+    } else {
+        let mut table = output::table(&["TYPE", "ID", "NODE", "SLOWEST TURN"]);
+        for slow in entities.slowest {
+            table.add_row([slow.kind, slow.id, slow.node, output::short(slow.took_nanos)]);
+        }
+        output::line(table)?;
     }
-    output::line(table)
+    Ok(())
 }
 
 pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Result<()> {

@@ -14,8 +14,9 @@ use crate::output;
 
 /// The widths of all columns but the bar, and the gaps between them.
 const COLUMNS: [u16; 9] = [3, 11, 9, 11, 6, 9, 8, 6, 6];
-/// How many busy entities are shown.
+/// How many busy entities are shown, and how many slow ones below how long turns take.
 const BUSIEST: usize = 5;
+const SLOWEST: usize = 4;
 
 /// What stands below the picture, and which node the keys mean.
 #[derive(Debug, Default)]
@@ -28,18 +29,22 @@ pub(crate) struct Footer {
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, footer: &Footer) {
     let (header, nodes) = (header(scene), nodes(scene, footer.selected.as_deref(), frame.area().width));
     let rows = scene.members.as_ref().map_or(0, |members| members.members.len());
-    let [top, members, map, busiest, bottom] = Layout::vertical([
+    let (busiest, slowest) = (busiest(scene), slowest(scene));
+    let [top, members, map, below, bottom] = Layout::vertical([
         Constraint::Length(fitting(header.len())),
         Constraint::Length(fitting(rows + 3)),
         Constraint::Min(3),
-        Constraint::Length(fitting(scene.busiest.len().clamp(1, BUSIEST) + 1)),
+        Constraint::Length(fitting(busiest.len().max(slowest.len()) + 1)),
         Constraint::Length(wrapped(&footer.lines, frame.area().width) + 1),
     ])
     .areas(frame.area());
     frame.render_widget(Text::from(header), top);
     frame.render_widget(nodes, members);
     draw_maps(frame, scene, map);
-    draw_busiest(frame, scene, busiest);
+    let halves = Layout::horizontal([Constraint::Ratio(1, 2); 2]).areas::<2>(below);
+    for (lines, half) in [busiest, slowest].into_iter().zip(halves) {
+        frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), half);
+    }
     let block = Block::new().borders(Borders::TOP);
     frame.render_widget(Paragraph::new(footer.lines.clone()).wrap(Wrap { trim: false }).block(block), bottom);
 }
@@ -164,7 +169,8 @@ fn draw_maps(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
 }
 
-fn draw_busiest(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
+/// Those that have most to do.
+fn busiest(scene: &Scene) -> Vec<Line<'static>> {
     let mut lines: Vec<_> = scene
         .busiest
         .iter()
@@ -176,7 +182,19 @@ fn draw_busiest(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
     if lines.is_empty() {
         lines.push(Line::raw("no entity has messages waiting"));
     }
-    frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
+    lines
+}
+
+/// How long turns take, and whose take longest.
+fn slowest(scene: &Scene) -> Vec<Line<'static>> {
+    let total = scene.tally.total();
+    let (half, most) = (output::short(total.p50_nanos), output::short(total.p99_nanos));
+    let mut lines = vec![Line::raw(format!("turns: p50 {half}, p99 {most}"))];
+    lines.extend(scene.slowest.iter().take(SLOWEST).map(|slow| {
+        let took = output::short(slow.took_nanos);
+        Line::raw(format!("{}/{} on {}: a turn of {took}", slow.kind, slow.id, slow.node))
+    }));
+    lines
 }
 
 /// How many rows they take.

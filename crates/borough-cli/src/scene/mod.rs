@@ -14,7 +14,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use borough_management::view::{BusyEntity, Entities, Members, Shards, Stats};
+use borough_management::view::{BusyEntity, Entities, Members, Shards, SlowEntity, Stats};
 
 pub(crate) use self::draw::{Footer, draw, printed};
 pub(crate) use self::feed::Feed;
@@ -38,6 +38,7 @@ pub(crate) struct Scene {
     shards: Option<Shards>,
     tally: Tally,
     busiest: Vec<BusyEntity>,
+    slowest: Vec<SlowEntity>,
     /// Why there is nothing new.
     silence: Option<String>,
     /// The number of each node, in the order in which they were first seen: its letter and its colour, for good.
@@ -62,6 +63,7 @@ impl Scene {
             News::Counts(stats, entities) => {
                 self.tally.add(&stats);
                 self.busiest = entities.busiest;
+                self.slowest = entities.slowest;
             }
             News::Silence(why) => self.silence = Some(why),
         }

@@ -16,6 +16,9 @@ pub(super) struct Row {
     pub(super) dropped: u64,
     pub(super) arrived: u64,
     pub(super) departed: u64,
+    /// How long turns take, of the type that takes longest: half of them, and 99 of 100.
+    pub(super) p50_nanos: u64,
+    pub(super) p99_nanos: u64,
 }
 
 /// Each node's row, as of the last look.
@@ -59,6 +62,8 @@ impl Tally {
             dropped: sum.dropped + row.dropped,
             arrived: sum.arrived + row.arrived,
             departed: sum.departed + row.departed,
+            p50_nanos: sum.p50_nanos.max(row.p50_nanos),
+            p99_nanos: sum.p99_nanos.max(row.p99_nanos),
         })
     }
 }
@@ -73,12 +78,15 @@ fn plus(row: Row, kind: &KindStats) -> Row {
         dropped: row.dropped + kind.dropped.iter().map(|count| count.value).sum::<u64>(),
         arrived: row.arrived + kind.moves.arrived,
         departed: row.departed + kind.moves.departed,
+        // Quantiles cannot be added.
+        p50_nanos: row.p50_nanos.max(kind.turns.p50_nanos),
+        p99_nanos: row.p99_nanos.max(kind.turns.p99_nanos),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use borough_management::view::NodeStats;
+    use borough_management::view::{NodeStats, Turns};
 
     use super::*;
 
@@ -95,6 +103,19 @@ mod tests {
         assert_eq!(tally.total().rate, 0);
         tally.add(&look(10_500, 1500));
         assert_eq!(tally.total().rate, 2000);
+    }
+
+    #[test]
+    fn how_long_turns_take_is_said_of_the_type_that_takes_longest() {
+        let kind = |p50_nanos, p99_nanos| KindStats {
+            turns: Turns { samples: 1, p50_nanos, p99_nanos, longest_nanos: p99_nanos },
+            ..KindStats::default()
+        };
+        let mut looked = look(10_000, 0);
+        looked.nodes[0].kinds = vec![kind(5, 900), kind(70, 80)];
+        let mut tally = Tally::default();
+        tally.add(&looked);
+        assert_eq!((tally.total().p50_nanos, tally.total().p99_nanos), (70, 900));
     }
 
     #[test]

@@ -51,6 +51,13 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
         assert!(picture.contains(word), "{word:?} is not in\n{picture}");
     }
 
+    // Under load there is always a turn that was timed of late.
+    demo.until(&["entities"], |entities| entities["slowest"][0]["kind"] == "sensors");
+    let told = demo.printed(&["entities"]);
+    assert!(told.contains("SLOWEST TURN") && told.contains("sensor-"), "{told}");
+    let picture = demo.printed(&["top", "--once"]);
+    assert!(picture.contains(": a turn of ") && picture.contains("turns: p50 "), "{picture}");
+
     // The demo's own node listens where code says, and has the default of nearly everything else.
     let settings = demo.json(&["settings"])["settings"].as_array().unwrap().clone();
     let origin_of = |key: &str| {
