@@ -43,6 +43,7 @@ pub enum Flaw {
     DeafNodeCountsAsHeard,
     EraRestartsAtOne,
     TwoPromises,
+    RecoversWithoutWait,
     // Sharding: the coordinator.
     RebalanceToLeavingNode,
     AllocatesBeforeFreed,

@@ -146,6 +146,11 @@ impl Seeking {
         self.granted.iter().find(|(_, promised)| **promised == uid).map(|(address, _)| address)
     }
 
+    /// Whether it has asked in vain for as long as one attempt lasts.
+    pub fn looks_in_vain(&self, now: Timestamp) -> bool {
+        now >= self.since + self.settings.seed_timeout
+    }
+
     /// When it asks next.
     pub fn next_deadline(&self) -> Timestamp {
         self.next

@@ -175,9 +175,7 @@ impl Holder {
 
     /// A voter that answers, each member another one: the feeding is shared among them.
     fn choose_feeder(&mut self, now: Timestamp, timing: &Timing) {
-        let answers = |voter: Uid| {
-            self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
-        };
+        let answers = |voter: Uid| self.hears(now, timing, voter);
         if self.feeder.is_some_and(|voter| self.voters.names(voter) && answers(voter)) {
             return;
         }
@@ -219,13 +217,15 @@ impl Holder {
             Verdict::NotAdmitted => Outcome::Removed,
         };
         // One voter left of a dead cluster answers for ever; only a quorum of them can ever admit anybody.
-        let answers = |voter: Uid| {
-            self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
-        };
-        if self.voters.quorum(answers) {
+        if self.voters.quorum(|voter| self.hears(now, timing, voter)) {
             self.heard = now;
         }
         outcome
+    }
+
+    /// Whether that voter has answered not longer ago than it takes to be suspected.
+    pub fn hears(&self, now: Timestamp, timing: &Timing, voter: Uid) -> bool {
+        self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
     }
 
     /// Whether that renewal went to that node, though it is on the list no more.

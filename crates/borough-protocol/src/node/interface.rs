@@ -32,6 +32,9 @@ pub struct Start {
     pub era: u32,
     /// Where its chance comes from.
     pub seed: u64,
+    /// Whether it begins its cluster anew: the life before ended with [`GaveUp::Recovers`]. It founds at once, whatever its seeds say, and acts
+    /// once every lease of the cluster before is over.
+    pub recovers: bool,
 }
 
 /// Something happens to a node.
@@ -69,6 +72,9 @@ pub enum Command {
     /// Where shards of a type that is allocated by a function of the user's go, whenever this node is the coordinator. It replaces the
     /// function before.
     Allocate(Custom),
+    /// Begin the cluster anew without those that are dead; an operator vouches for that. It ends this life with [`GaveUp::Recovers`], or
+    /// changes nothing if [`Node::recovery`](super::Node::recovery) says why not.
+    Recover,
 }
 
 /// Something a node wants done.
@@ -149,6 +155,8 @@ pub enum GaveUp {
     Overtaken(Cluster),
     /// The strategy says that who loses a peer stops.
     DownAll,
+    /// An operator says that the others are dead: the next life begins the cluster anew.
+    Recovers,
 }
 
 /// Of which cluster a node is. The greater of two foundings of one name lives on.

@@ -18,6 +18,7 @@ mod hearing;
 mod interface;
 mod participant;
 mod quiet;
+mod recovery;
 mod settle;
 mod shards;
 mod size;
@@ -32,6 +33,7 @@ pub use self::interface::{
     Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, QuietReport, Report, Start, Word,
 };
 use self::participant::Participant;
+pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
 use crate::flaws::Flaw;
 use crate::formation::{Outcome, Say, Seeking, Welcome};
@@ -78,7 +80,7 @@ enum Phase {
 impl Node {
     /// A node begins its life. Without seeds it founds a cluster of its own at once.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
-        let Start { me, facts, seeds, settings, era, seed } = start;
+        let Start { me, facts, seeds, settings, era, seed, recovers } = start;
         let identity = Identity { me, facts: Arc::new(facts), seeds: seeds.into(), settings };
         let seeking = Seeking::new(
             now,
@@ -98,6 +100,9 @@ impl Node {
         if node.identity.settings.strategy == Strategy::LeaseMajority {
             let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
             node.phase = Phase::AskingStore(Box::new(seeking));
+        } else if recovers {
+            node.found(now, true, effects);
+            return node;
         }
         node.handle(now, Input::Deadline, effects);
         node
@@ -186,7 +191,8 @@ impl Node {
                 | Command::Down(_)
                 | Command::Refused(_)
                 | Command::Shards(_)
-                | Command::Allocate(_),
+                | Command::Allocate(_)
+                | Command::Recover,
             ) => Outcome::Seeking,
             Input::Message { from, message } => match message {
                 Message::Knock(knock) => {
@@ -219,7 +225,7 @@ impl Node {
         }
         match outcome {
             Outcome::Seeking => {}
-            Outcome::Founds => self.found(now, effects),
+            Outcome::Founds => self.found(now, false, effects),
         }
     }
 
@@ -252,9 +258,11 @@ impl Node {
         Cluster { name, era: self.era, founder: self.uid() }
     }
 
-    fn found(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+    fn found(&mut self, now: Timestamp, recovers: bool, effects: &mut Effects<Effect>) {
         let cluster = self.own_cluster();
-        let participant = Participant::found(now, self.identity.clone(), cluster, &mut self.random);
+        let acts_from = self.acts_from(now, recovers);
+        let participant =
+            Participant::found(now, self.identity.clone(), cluster, acts_from, &mut self.random);
         self.take_part(now, participant, effects);
     }
 
@@ -293,6 +301,9 @@ impl Machine for Node {
     type Effect = Effect;
 
     fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        if matches!(input, Input::Command(Command::Recover)) {
+            return self.recover(now, effects);
+        }
         if let Phase::Seeking(_) | Phase::AskingStore(_) = &self.phase {
             self.keep(&input);
         }

@@ -101,11 +101,15 @@ pub(super) struct Pending {
 
 impl Participant {
     /// It founds the cluster, as its one voter.
-    pub(super) fn found(now: Timestamp, identity: Identity, cluster: Cluster, random: &mut Random) -> Self {
+    pub(super) fn found(
+        now: Timestamp,
+        identity: Identity,
+        cluster: Cluster,
+        acts_from: Timestamp,
+        random: &mut Random,
+    ) -> Self {
         let (uid, timing) = (identity.me.uid, raft_timing(&identity));
         let log = Carrier::Voters(Raft::found(uid, timing, identity.settings.flaws, now).into());
-        let alone = identity.seeds.iter().all(|seed| *seed == identity.me.address);
-        let acts_from = if alone { now } else { now + identity.settings.timing().wait };
         Self::new(now, identity, Table::new(cluster), log, acts_from, random)
     }
 
@@ -239,6 +243,8 @@ impl Participant {
                 self.shards.strategies.insert(custom);
                 self.stirred = true;
             }
+            // The node hears it before its parts do.
+            Command::Recover => {}
             // The store judges who renews, and a connection between two members is nothing to it.
             Command::Refused(_) if self.log.store().is_some() => {}
             Command::Refused(uid) => {

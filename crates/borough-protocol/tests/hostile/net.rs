@@ -93,6 +93,7 @@ impl Net {
             settings: self.settings.clone(),
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,
+            recovers: false,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);

@@ -12,6 +12,7 @@ mod late;
 #[path = "../shared/links.rs"]
 mod links;
 mod loss;
+mod recovery;
 mod removal;
 mod requests;
 mod rig;

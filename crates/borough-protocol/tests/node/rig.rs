@@ -55,6 +55,8 @@ pub(crate) struct Birth {
     pub(crate) settings: Settings,
     pub(crate) roles: Vec<String>,
     pub(crate) app_version: &'static str,
+    /// Whether it begins its cluster anew.
+    pub(crate) recovers: bool,
 }
 
 impl Rig {
@@ -120,6 +122,7 @@ impl Rig {
             settings: self.settings.clone(),
             roles: Vec::new(),
             app_version: "1",
+            recovers: false,
         }
     }
 
@@ -143,6 +146,7 @@ impl Rig {
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
+            recovers: birth.recovers,
         };
         let mut effects = Effects::default();
         let now = self.local(name);
@@ -165,6 +169,14 @@ impl Rig {
 
     pub(crate) fn command(&mut self, name: &'static str, command: Command) {
         self.input(name, Input::Command(command));
+    }
+
+    /// An operator vouches that the others are dead: its next life begins the cluster anew.
+    pub(crate) fn recover(&mut self, name: &'static str, known: &[&'static str]) {
+        self.command(name, Command::Recover);
+        assert!(!self.nodes.contains_key(name), "it does not recover\n{}", self.describe());
+        let birth = Birth { seeds: known.to_vec(), recovers: true, ..self.birth() };
+        self.start_as(name, birth);
     }
 
     /// The process stops as it is, perhaps in the middle of a turn, and hears nothing until it goes on.

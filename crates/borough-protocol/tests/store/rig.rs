@@ -150,6 +150,7 @@ impl Rig {
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
+            recovers: false,
         };
         let clock = Clock { rate: self.rates.get(address).copied().unwrap_or(1000), start: self.now };
         let mut effects = Effects::default();

@@ -88,6 +88,7 @@ impl Town {
             settings: self.settings.clone(),
             era: 217_000_000 + u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,
+            recovers: false,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);
