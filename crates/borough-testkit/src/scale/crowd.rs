@@ -231,6 +231,7 @@ impl Crowd {
             app_version: "1.0.0",
             seeds: &self.seeds,
             settings: &self.settings,
+            recovers: None,
         };
         let start = birth.start(&mut self.random);
         let node = Node::new(clock.show(self.now), start, &mut self.effects);

@@ -24,6 +24,8 @@ pub(crate) struct Birth<'a> {
     pub(crate) app_version: &'a str,
     pub(crate) seeds: &'a [Address],
     pub(crate) settings: &'a Checked,
+    /// The era of the cluster that it begins anew, if it does.
+    pub(crate) recovers: Option<u32>,
 }
 
 impl Birth<'_> {
@@ -39,8 +41,9 @@ impl Birth<'_> {
             },
             seeds: self.seeds.to_vec(),
             settings: self.settings.clone(),
-            era: self.wall_clock(),
+            era: self.wall_clock().max(self.recovers.map_or(0, |era| era.saturating_add(1))),
             seed: random.next_u64(),
+            recovers: self.recovers.is_some(),
         }
     }
 

@@ -49,6 +49,9 @@ pub enum Fault {
     Start { slot: SlotIndex },
     /// `by` is told to shut the whole cluster down.
     Close { by: Target },
+    /// As many voters of its cluster die as leave no quorum, `whom` is cut off from all others, and as soon as it may it is told to begin the
+    /// cluster anew.
+    Recover { whom: Target, back_after: Nanos, lasts: Nanos },
 }
 
 impl Fault {
@@ -64,6 +67,7 @@ impl Fault {
             | Self::Deaf { whom, .. }
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
+            | Self::Recover { whom, .. }
             | Self::Close { by: whom } => fits(whom),
             Self::Apart { one, other, .. } => fits(one) && fits(other),
             Self::OneWay { from, to, .. } => fits(from) && fits(to),
@@ -114,6 +118,12 @@ impl fmt::Display for Fault {
             Self::Refused { by, whom } => write!(f, "{by} is refused a connection by {whom}"),
             Self::Start { slot } => write!(f, "n{slot} starts"),
             Self::Close { by } => write!(f, "{by} is told to close the cluster"),
+            Self::Recover { whom, back_after, lasts } => write!(
+                f,
+                "most voters of {whom} die{}, and it is to begin anew, cut off for {}",
+                Back(Some(*back_after)),
+                Length(*lasts)
+            ),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::violation::Violation;
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
-pub const FLAWS: [Flaw; 26] = [
+pub const FLAWS: [Flaw; 27] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -36,6 +36,7 @@ pub const FLAWS: [Flaw; 26] = [
     Flaw::DeafNodeCountsAsHeard,
     Flaw::EraRestartsAtOne,
     Flaw::TwoPromises,
+    Flaw::RecoversWithoutWait,
 ];
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again
@@ -80,6 +81,7 @@ pub fn mode_for(flaw: Flaw) -> Option<Mode> {
         Flaw::LeavesWhileOthersSend | Flaw::DrainedBeforeMoved | Flaw::ForwardsDroppedWhenOwnedAgain => {
             Some(Mode::Calm)
         }
+        Flaw::RecoversWithoutWait => Some(Mode::Wild),
         _ => None,
     }
 }

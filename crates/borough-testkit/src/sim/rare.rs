@@ -14,6 +14,7 @@ pub enum Rare {
     PartitionDuringJoin,
     TwoFoundings,
     FoundedAnew,
+    BegunAnew,
     GaveUpOvertaken,
     GaveUpForsaken,
     // Voters and office.
@@ -51,6 +52,7 @@ impl Rare {
         Self::PartitionDuringJoin,
         Self::TwoFoundings,
         Self::FoundedAnew,
+        Self::BegunAnew,
         Self::GaveUpOvertaken,
         Self::GaveUpForsaken,
         Self::CoordinatorCrashedInJointPhase,

@@ -36,6 +36,8 @@ pub(super) struct Slot {
     pub(super) gave_up: bool,
     /// When a node that leaves is followed by another.
     pub(super) back_after: Option<Nanos>,
+    /// The cluster that the next life here begins anew.
+    pub(super) recovers: Option<Cluster>,
 }
 
 impl Slots {
@@ -121,6 +123,7 @@ impl Slot {
             was_used: false,
             gave_up: false,
             back_after: None,
+            recovers: None,
         }
     }
 

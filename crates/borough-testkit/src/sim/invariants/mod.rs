@@ -22,6 +22,8 @@ mod status;
 mod suspended;
 mod taken;
 
+use std::collections::BTreeMap;
+
 use borough_protocol::gossip::{self, Document};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
@@ -63,6 +65,8 @@ pub(super) struct Rules {
     removed: Removed,
     convergence: Convergence,
     calm: Option<Calm>,
+    /// Clusters that an operator had begun anew, and which one before.
+    begun_anew: BTreeMap<Cluster, Cluster>,
     last_election: Moment,
     looks: u64,
 }
@@ -97,6 +101,7 @@ impl Rules {
             removed: Removed::default(),
             convergence: Convergence::default(),
             calm: is_calm.then(Calm::default),
+            begun_anew: BTreeMap::new(),
             last_election: Moment::START,
             looks: 0,
         }
@@ -201,14 +206,31 @@ impl Rules {
                 }
                 self.lease.freed(now, *uid, slots.life(*uid))
             }
+            Event::Resumed => self.works(now, speaker, slots),
             Event::Admitted(_)
             | Event::Suspended
-            | Event::Resumed
             | Event::Topology
             | Event::Table(_)
             | Event::Drain
             | Event::Closing => Ok(()),
         }
+    }
+
+    /// A cluster is begun anew, because all who could decide in the one before are dead.
+    pub(super) fn begun_anew(&mut self, cluster: Cluster, before: Cluster) {
+        self.begun_anew.insert(cluster, before);
+    }
+
+    /// A life may run. If its cluster was begun anew, what those of the one before own may have new owners from then on.
+    fn works(&mut self, now: Moment, uid: Uid, slots: &Slots) -> Result<(), Violation> {
+        let cluster = slots.life(uid).and_then(|life| life.node.cluster());
+        let before = cluster.and_then(|cluster| self.begun_anew.get(&cluster)).copied();
+        let Some(before) = before else { return Ok(()) };
+        let lives = slots.running().map(|(_, life)| life);
+        for life in lives.filter(|life| life.node.cluster() == Some(before)) {
+            self.lease.freed(now, life.uid(), Some(life))?;
+        }
+        Ok(())
     }
 
     /// A life begins a turn.

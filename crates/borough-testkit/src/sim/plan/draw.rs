@@ -29,7 +29,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots };
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
-    let strikes = draw.strikes();
+    let strikes = draw.strikes(seed);
     // Mostly everybody is a seed: that is where foundings go wrong.
     let seeds = if draw.random.per_mille(200) { nodes.min(3) } else { nodes };
     Plan {
@@ -116,7 +116,7 @@ impl Draw<'_> {
         Moment::at(self.random.below(spread))
     }
 
-    fn strikes(&mut self) -> Vec<Strike> {
+    fn strikes(&mut self, seed: u64) -> Vec<Strike> {
         let count = self.random.between(FAULTS_MIN, FAULTS_MAX);
         let refusals = self.random.per_mille(200);
         let mut strikes: Vec<Strike> = (0..count)
@@ -135,11 +135,26 @@ impl Draw<'_> {
             let fault = Fault::Close { by: self.slot() };
             strikes.push(Strike { number: 0, at: Moment::at(FAULTY - SECOND), cue: None, fault });
         }
+        strikes.extend(self.recovery(seed));
         strikes.sort_by_key(|strike| strike.at);
         for (number, strike) in strikes.iter_mut().enumerate() {
             strike.number = number;
         }
         strikes
+    }
+
+    /// In some wild runs an operator begins a cluster anew. By chance of its own: other runs are as they were before there was one.
+    fn recovery(&self, seed: u64) -> Option<Strike> {
+        let mut random = Random::seeded(seed ^ 0x0A4E_A000);
+        if self.mode != Mode::Wild || !random.per_mille(250) {
+            return None;
+        }
+        let at = Moment::at(random.between(10 * SECOND, FAULTY - 20 * SECOND));
+        let slot = usize::try_from(random.below(self.slots as u64)).unwrap_or_default();
+        let back_after = random.between(SECOND, 20 * SECOND);
+        let lasts = random.between(SECOND, 6 * SECOND);
+        let fault = Fault::Recover { whom: Target::Slot(slot), back_after, lasts };
+        Some(Strike { number: 0, at, cue: None, fault })
     }
 
     fn strike(&mut self, cue: Option<(Cue, Nanos)>, fault: Fault) -> Strike {

@@ -64,6 +64,7 @@ impl World {
             }
             Fault::Start { slot } => return self.start(slot, None),
             Fault::Close { by } => return self.close(by),
+            Fault::Recover { whom, back_after, lasts } => return self.bereave(whom, back_after, lasts),
         }
         Ok(())
     }
@@ -203,7 +204,7 @@ impl World {
         self.cut(others.map(|other| way(slot, other)).collect(), vec![slot], lasts);
     }
 
-    fn cut(&mut self, ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex>, lasts: Nanos) {
+    pub(super) fn cut(&mut self, ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex>, lasts: Nanos) {
         for (from, to) in &ways {
             self.network.cuts.cut(*from, *to);
         }
@@ -245,7 +246,7 @@ impl World {
     }
 
     /// The slot that is struck, if somebody runs there.
-    fn whom(&self, target: Target) -> Option<SlotIndex> {
+    pub(super) fn whom(&self, target: Target) -> Option<SlotIndex> {
         match target {
             Target::Slot(slot) => self.slots[slot].life.as_ref().map(|_| slot),
             Target::Coordinator => self.coordinator(),

@@ -25,6 +25,7 @@ impl World {
         }
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
+        let before = self.slots[slot].recovers.take();
         let birth = Birth {
             now: self.now,
             address: &self.slots[slot].address,
@@ -32,11 +33,15 @@ impl World {
             app_version: "",
             seeds: &self.seeds,
             settings: &self.settings,
+            recovers: before.map(|cluster| cluster.era),
         };
         let start = birth.start(&mut self.random);
         self.trace.note([self.now.nanos(), uid.get()]);
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
+        if let Some((before, cluster)) = before.zip(node.cluster()) {
+            self.rules.begun_anew(cluster, before);
+        }
         let number = number_of(uid);
         self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
         self.slots[slot].was_used = true;
@@ -57,8 +62,13 @@ impl World {
                     GaveUp::Forsaken => self.met.count(Rare::GaveUpForsaken),
                     GaveUp::Overtaken(_) => self.met.count(Rare::GaveUpOvertaken),
                     GaveUp::DownAll => self.met.count(Rare::GaveUpDownAll),
+                    GaveUp::Recovers => self.met.count(Rare::BegunAnew),
                 }
-                Some(self.random.between(10 * MILLISECOND, 500 * MILLISECOND))
+                Some(if *why == GaveUp::Recovers {
+                    MILLISECOND
+                } else {
+                    self.random.between(10 * MILLISECOND, 500 * MILLISECOND)
+                })
             }
             End::Left | End::Refused(_) => self.slots[slot].back_after.take(),
             End::Closed => {

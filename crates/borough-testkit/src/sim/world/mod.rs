@@ -13,6 +13,7 @@ mod budget;
 mod failover;
 mod faults;
 mod lives;
+mod recovery;
 mod settled;
 mod sharding;
 mod troubles;
@@ -91,6 +92,7 @@ enum Happening {
     Sprung { place: usize, victim: Option<Uid> },
     Lift(Lift),
     Overdue(Overdue),
+    Recover { slot: SlotIndex, cluster: Cluster, tries: u32 },
     Act { slot: SlotIndex, life: usize, act: Act },
     Pump { from: Uid, to: Uid },
 }
@@ -186,6 +188,7 @@ impl World {
             Happening::Fault { place } => self.strike_or_wait(place),
             Happening::Sprung { place, victim } => self.strike(place, victim),
             Happening::Overdue(overdue) => self.overdue(overdue),
+            Happening::Recover { slot, cluster, tries } => self.recover(slot, cluster, tries),
             Happening::Act { slot, life, act } => self.act(slot, life, act),
             Happening::Pump { from, to } => self.pump(from, to),
             Happening::Lift(lift) => {

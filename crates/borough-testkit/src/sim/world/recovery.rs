@@ -1,0 +1,83 @@
+//! Most voters die, and an operator who knows it has one that is left begin the cluster anew.
+
+use std::collections::BTreeSet;
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
+use borough_protocol::node::Command;
+use borough_protocol::table::Cluster;
+use borough_protocol::voters::Voters;
+
+use super::{Happening, World};
+use crate::sim::cuts::SlotIndex;
+use crate::sim::fault::Target;
+use crate::sim::life::Life;
+use crate::sim::moment::{MILLISECOND, Nanos};
+use crate::sim::plan::Mode;
+use crate::sim::violation::Violation;
+
+/// How often the operator tries.
+const PACE: Nanos = 10 * MILLISECOND;
+/// How many times: until the node has given up, and has looked for others in vain.
+const TRIES: u32 = 3000;
+
+impl World {
+    /// As many die of those who vote in that node's cluster as leave no quorum of any list that anybody alive goes by.
+    pub(super) fn bereave(&mut self, whom: Target, back_after: Nanos, lasts: Nanos) -> Result<(), Violation> {
+        let is_wild = self.mode == Mode::Wild;
+        let Some(slot) = self.whom(whom).filter(|slot| is_wild && self.slots.is_member(*slot)) else {
+            return Ok(());
+        };
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        let (me, Some(cluster)) = (life.uid(), life.node.cluster()) else { return Ok(()) };
+        let lists = self.lists_of(cluster);
+        let mut left: BTreeSet<Uid> = self.lives_of(cluster).map(Life::uid).collect();
+        let voters: BTreeSet<Uid> = lists.iter().flat_map(Voters::all).filter(|uid| *uid != me).collect();
+        for uid in voters {
+            if !lists.iter().any(|list| list.quorum(|voter| left.contains(&voter))) {
+                break;
+            }
+            if left.remove(&uid)
+                && let Some(slot) = self.slots.slot_of(uid)
+            {
+                self.crash(Target::Slot(slot), Some(back_after))?;
+            }
+        }
+        let others = (0..self.slots.len()).filter(|other| *other != slot);
+        let ways = others.flat_map(|other| [(slot, other), (other, slot)]).collect();
+        self.cut(ways, vec![slot], lasts);
+        self.queue.plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: TRIES });
+        Ok(())
+    }
+
+    /// The operator tries, and will try again, unless the node belongs to another cluster by now.
+    pub(super) fn recover(&mut self, slot: SlotIndex, cluster: Cluster, tries: u32) -> Result<(), Violation> {
+        let life = self.slots[slot].life.as_ref();
+        let is_elsewhere = life.and_then(|life| life.node.cluster()).is_some_and(|other| other != cluster);
+        if self.is_healing || is_elsewhere || tries == 0 {
+            return Ok(());
+        }
+        let may = |life: &Life| life.pause.is_none() && life.node.recovery(life.local(self.now)).is_ok();
+        if life.is_some_and(may) {
+            self.slots[slot].recovers = Some(cluster);
+            return self.command(slot, Command::Recover);
+        }
+        self.queue.plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries - 1 });
+        Ok(())
+    }
+
+    fn lives_of(&self, cluster: Cluster) -> impl Iterator<Item = &Life> {
+        let of_cluster = move |life: &&Life| life.node.cluster() == Some(cluster);
+        self.slots.running().map(|(_, life)| life).filter(of_cluster)
+    }
+
+    /// Every list of voters that somebody alive has, committed or not.
+    fn lists_of(&self, cluster: Cluster) -> Vec<Voters> {
+        let lists = self.lives_of(cluster).flat_map(|life| {
+            let appended = life.node.log().map(|log| log.voters().clone());
+            let committed = life.node.table().map(|table| table.voters().clone());
+            appended.into_iter().chain(committed)
+        });
+        lists.collect()
+    }
+}
