@@ -20,7 +20,7 @@ mod transport;
 pub use borough_actor::remote::{ExposeError, Message};
 pub use borough_actor::{EntityId, EntityIdError, IntoEntityId};
 pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
-pub use borough_protocol::node::GaveUp;
+pub use borough_protocol::node::{GaveUp, NoRecovery};
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};
 pub use borough_protocol::sharding::allocation::{HostLoad, Spread, Strategy as AllocationStrategy};
 pub use borough_protocol::sharding::passivation::{Levels as PassivationLevels, Window as PassivationWindow};
@@ -46,7 +46,8 @@ pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds,
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
-    Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RemoteLookupError, StartError,
+    Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RecoverError, RecoveryMember,
+    RecoveryPlan, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{

@@ -9,6 +9,7 @@ use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
 
 use super::driver::Perform;
+use super::outlook::Outlook;
 use super::peers::Peers;
 use super::words;
 use crate::link::Hub;
@@ -20,6 +21,7 @@ pub(super) struct Hands<'a> {
     pub(super) peers: Peers,
     pub(super) hub: Arc<Hub>,
     pub(super) sharding: Arc<Sharding>,
+    pub(super) outlook: Arc<Outlook>,
     pub(super) publisher: &'a mut Publisher,
 }
 
@@ -55,6 +57,7 @@ impl Perform<Node> for Hands<'_> {
             }
             is_new
         });
+        self.outlook.look(machine, now);
         self.publisher.refresh(machine, now);
     }
 }

@@ -1,7 +1,7 @@
 //! The lives of a node, one after the other.
 //!
 //! ```text
-//!    +------------------ gave up: a new uid, after a pause <-------------------+
+//!    +------ gave up: a new uid, after a pause; recovers: one that founds <----+
 //!    v                                                                         |
 //! asks its discovery --seeds--> the machine, driven until its life ends -------+--> left, closed, refused: nothing more
 //! ```
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use borough_protocol::Effects;
 use borough_protocol::incarnation::{Address, Facts};
-use borough_protocol::node::{Command, End, Input, Node, Start};
+use borough_protocol::node::{Command, End, GaveUp, Input, Node, Start};
 use borough_protocol::settings::Checked;
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
@@ -23,6 +23,7 @@ use super::driver::{Driver, Heard, Inputs};
 use super::gate::Guests;
 use super::hands::Hands;
 use super::outbound::Means;
+use super::outlook::Outlook;
 use super::peers::Peers;
 use crate::discovery::Discovery;
 use crate::link::Hub;
@@ -57,6 +58,7 @@ pub(super) struct Lives {
     pub(super) sharding: Arc<Sharding>,
     pub(super) guests: Arc<Guests>,
     pub(super) publisher: Publisher,
+    pub(super) outlook: Arc<Outlook>,
     /// What the process around wants.
     pub(super) commands: mpsc::Receiver<Input>,
     /// What others say.
@@ -70,13 +72,15 @@ impl Lives {
     pub(super) async fn run(mut self) {
         let mut backoff = Backoff::new(self.means.chance.clone());
         let mut known = Vec::new();
+        let mut past = Past::default();
         loop {
-            let seeds = match self.look_around(&known).await {
+            let seeds = match self.look_around(&known, past.recovers).await {
                 Found::Seeds(seeds) => seeds,
                 Found::ToLeave => return self.publisher.end(Standing::Left),
                 Found::NobodyHolds => return,
             };
-            let Some((end, last)) = self.live(seeds).await else { return };
+            let Some((end, last)) = self.live(seeds, past).await else { return };
+            past.note(&end, &last);
             if last.standing == Standing::Member || last.standing == Standing::Suspended {
                 backoff.reset();
             }
@@ -84,6 +88,7 @@ impl Lives {
             tracing::info!(life = %self.myself.incarnation(), %standing, "a life is over");
             let comes_back = !standing.is_final();
             self.publisher.end(standing);
+            self.outlook.end();
             self.guests.send_away();
             if !comes_back {
                 self.sharding.end();
@@ -95,13 +100,16 @@ impl Lives {
             if met.iter().any(|address| *address != last.incarnation.address) {
                 known = met;
             }
-            sleep(backoff.pause()).await;
+            if !past.recovers {
+                sleep(backoff.pause()).await;
+            }
             self.myself.begin(self.means.chance.uid());
             self.hub.begin_life();
             // Whoever came in between spoke to the life before.
             self.guests.send_away();
             while self.words.try_recv().is_ok() {}
             self.publisher.begin(self.myself.incarnation());
+            self.outlook.begin();
         }
     }
 
@@ -114,7 +122,7 @@ impl Lives {
                 tracing::warn!(?why, "gave up while it was leaving");
                 Standing::Left
             }
-            End::GaveUp(why) if self.plan.rejoin => Standing::Returning(why),
+            End::GaveUp(why) if self.plan.rejoin || why == GaveUp::Recovers => Standing::Returning(why),
             End::GaveUp(why) => Standing::GaveUp(why),
             End::Refused(refusal) => {
                 tracing::error!(%refusal, "may not join: the cluster has other settings");
@@ -124,7 +132,7 @@ impl Lives {
     }
 
     /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
-    async fn live(&mut self, seeds: Vec<Address>) -> Option<(End, Arc<TopologySnapshot>)> {
+    async fn live(&mut self, seeds: Vec<Address>, past: Past) -> Option<(End, Arc<TopologySnapshot>)> {
         let me = self.myself.incarnation();
         self.sharding.lease.begin(me.uid);
         self.sharding.show(|sight| {
@@ -138,8 +146,9 @@ impl Lives {
             facts: self.plan.facts.clone(),
             seeds,
             settings: self.plan.settings.clone(),
-            era: clock.era(),
+            era: clock.era().max(past.era),
             seed: chance.number(),
+            recovers: past.recovers,
         };
         let mut effects = Effects::default();
         let machine = Node::new(clock.now(), start, &mut effects);
@@ -147,6 +156,7 @@ impl Lives {
             peers: Peers::new(self.means.clone()),
             hub: self.hub.clone(),
             sharding: self.sharding.clone(),
+            outlook: self.outlook.clone(),
             publisher: &mut self.publisher,
         };
         let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
@@ -160,8 +170,8 @@ impl Lives {
         Some((end, self.publisher.current()))
     }
 
-    /// Asks the discovery until it finds somebody, or the node is to go before.
-    async fn look_around(&mut self, known: &[Address]) -> Found {
+    /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node founds in any case.
+    async fn look_around(&mut self, known: &[Address], recovers: bool) -> Found {
         let Some(discovery) = self.plan.discovery.clone() else { return Found::Seeds(known.to_vec()) };
         let mut backoff = Backoff::new(self.means.chance.clone());
         loop {
@@ -179,6 +189,7 @@ impl Lives {
                     }
                     return Found::Seeds(seeds);
                 }
+                Ok(_) | Err(_) if recovers => return Found::Seeds(known.to_vec()),
                 Ok(_) => tracing::warn!("the discovery finds no seeds; it is asked again until it does"),
                 Err(error) => tracing::warn!(%error, "no seeds yet; the discovery is asked again"),
             }
@@ -187,6 +198,24 @@ impl Lives {
                 goes = told_to_go(&mut self.commands) => return goes,
                 () = sleep(backoff.pause() * SLOWLY) => {}
             }
+        }
+    }
+}
+
+/// What a life has from those before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    /// Whether an operator ended the last one, for this one to begin the cluster anew.
+    recovers: bool,
+    /// A founding has at least this era: no cluster that the node was in had it.
+    era: u32,
+}
+
+impl Past {
+    fn note(&mut self, end: &End, last: &TopologySnapshot) {
+        self.recovers = *end == End::GaveUp(GaveUp::Recovers);
+        if let Some(cluster) = last.cluster {
+            self.era = self.era.max(cluster.era.saturating_add(1));
         }
     }
 }

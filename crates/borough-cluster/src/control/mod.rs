@@ -19,6 +19,7 @@ mod hands;
 mod inbound;
 mod lives;
 mod outbound;
+mod outlook;
 mod peers;
 mod queue;
 #[cfg(test)]

@@ -25,6 +25,7 @@ use super::gate::{Gate, Guests};
 use super::inbound::{Ear, ROOM};
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
+use super::outlook::Outlook;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::discovery::Discovery;
@@ -89,6 +90,7 @@ pub(crate) struct Control {
     pub(crate) hub: Arc<Hub>,
     pub(crate) sharding: Arc<Sharding>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) outlook: Arc<Outlook>,
     stop: watch::Sender<bool>,
     /// Closed once everything has ended.
     ended: watch::Receiver<()>,
@@ -129,7 +131,8 @@ impl Control {
         };
         let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
         let parts = started.await.map_err(|_| gone())??;
-        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, sharding, counters } = parts;
+        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, sharding, counters, outlook } =
+            parts;
         let thread = Mutex::new(thread);
         Ok(Self {
             commands,
@@ -141,6 +144,7 @@ impl Control {
             hub,
             sharding,
             counters,
+            outlook,
             stop,
             ended,
             thread,
@@ -190,6 +194,7 @@ struct Parts {
     hub: Arc<Hub>,
     sharding: Arc<Sharding>,
     counters: Arc<Counters>,
+    outlook: Arc<Outlook>,
 }
 
 /// The control side of a node, from listening to the end.
@@ -222,6 +227,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let (send_command, commands) = mpsc::channel(COMMANDS);
     let sharding = Sharding::start(&hub, setup.clock.clone(), &runtime, myself.uid(), send_command.clone());
     let is_leaving = Arc::new(AtomicBool::new(false));
+    let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
     let parts = Parts {
         commands: send_command,
         is_leaving: is_leaving.clone(),
@@ -232,6 +238,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         hub: hub.clone(),
         sharding: sharding.clone(),
         counters: counters.clone(),
+        outlook: outlook.clone(),
     };
     let gate = Gate {
         hub: hub.clone(),
@@ -261,6 +268,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         sharding: sharding.clone(),
         guests: guests.clone(),
         publisher,
+        outlook,
         commands,
         words,
         is_leaving,

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use borough_protocol::incarnation::{Address, Incarnation};
+use borough_protocol::incarnation::{Address, Incarnation, NodeId};
+use borough_protocol::node::NoRecovery;
 use borough_protocol::settings::Unsafe;
 use borough_wire::codec::CodecId;
 use borough_wire::limits::{LimitError, TEXT_MAX};
@@ -117,4 +118,37 @@ pub enum DownError {
     /// This node was stopped.
     #[error("this node was stopped; nobody was asked to be removed")]
     Stopped,
+}
+
+/// Why a cluster was not begun anew.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecoverError {
+    /// There is nothing to recover, or not by this node.
+    #[error("{node_id} does not begin its cluster anew: {why}")]
+    Refused {
+        /// The node that was asked.
+        node_id: NodeId,
+        /// Why not.
+        why: NoRecovery,
+    },
+    /// A member would be given up, and nobody has said that it is dead.
+    #[error(
+        "{node_id} would be given up, and nobody vouched that it is dead: look at the plan again, and name all it gives up"
+    )]
+    Unvouched {
+        /// Which member.
+        node_id: NodeId,
+    },
+    /// This node was stopped.
+    #[error("this node was stopped; nothing was begun anew")]
+    Stopped,
+    /// It was ordered, and its cluster turned out to live.
+    #[error(
+        "the cluster lives: this node met it when it was about to begin it anew, and is or will be a member of that one"
+    )]
+    Lives,
+    /// It was ordered, and has not begun in time.
+    #[error("it was ordered and has not begun yet: see how the node stands, and look at the plan again")]
+    NotBegun,
 }

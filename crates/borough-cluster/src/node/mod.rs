@@ -4,6 +4,7 @@ mod builder;
 mod error;
 mod handle;
 mod leave;
+mod recovery;
 mod remote;
 mod settings;
 mod strays;
@@ -17,8 +18,9 @@ use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 use borough_protocol::node::{Command, Input};
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
-pub use self::error::{DownError, LeaveError, NamedError, StartError};
+pub use self::error::{DownError, LeaveError, NamedError, RecoverError, StartError};
 pub use self::handle::NodeHandle;
+pub use self::recovery::{RecoveryMember, RecoveryPlan};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
 pub use self::settings::ManagementSettings;
 use crate::config::Ledger;

@@ -7,6 +7,7 @@ mod finding;
 mod forming;
 mod gathering;
 mod going;
+mod recovering;
 mod repeating;
 mod returning;
 mod rig;

@@ -22,5 +22,6 @@ mod lacking;
 mod leaving;
 mod moving;
 mod order;
+mod recovering;
 mod setting_up;
 mod starting;
