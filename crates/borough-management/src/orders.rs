@@ -13,7 +13,7 @@ use borough_actor::Reply;
 use crate::bureau::Bureau;
 use crate::problem::Problem;
 use crate::steward::{Order, PATH};
-use crate::view::{Accepted, MoveOrder};
+use crate::view::{Accepted, MoveOrder, RecoverOrder};
 
 /// How long a node may take to say that it has heard an order.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -68,6 +68,24 @@ pub(crate) async fn move_shard(
         .map_err(|error| Problem::unreadable(format!("this is no order to move a shard: {error}"), advice))?;
     bureau.node.move_shard(&kind, shard, &node)?;
     Ok(taken(format!("shard {shard} of {kind} is to live on {node}; GET /api/events tells when it does")))
+}
+
+/// Of this node alone: who has no part in a cluster can be reached by nothing else.
+pub(crate) async fn recover(
+    State(bureau): Shared,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Taken, Problem> {
+    let advice = "send {\"dead\": [\"<node id>\", ...]} with all that GET /api/recover gives up";
+    let order: Result<RecoverOrder, _> = serde_json::from_slice(&body?);
+    let RecoverOrder { dead } = order.map_err(|error| {
+        Problem::unreadable(format!("this is no order to begin a cluster anew: {error}"), advice)
+    })?;
+    let plan = bureau.node.recover(&dead).await?;
+    Ok(taken(format!(
+        "{} begins the cluster anew as its one voter, and works in {} ms at the earliest; others join it, and GET /api/members says who has",
+        plan.node_id,
+        plan.wait.as_millis()
+    )))
 }
 
 /// Gives that node an order, by its own management.

@@ -5,7 +5,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use borough_actor::AskError;
-use borough_cluster::{DownError, ExplainError, MoveError, NamedError, RemoteLookupError};
+use borough_cluster::{DownError, ExplainError, MoveError, NamedError, RecoverError, RemoteLookupError};
 
 use crate::view;
 
@@ -124,6 +124,29 @@ impl From<DownError> for Problem {
                 "ask the management of another node",
             ),
         }
+    }
+}
+
+impl From<RecoverError> for Problem {
+    fn from(error: RecoverError) -> Self {
+        let (status, word, advice) = match error {
+            RecoverError::Refused { .. } => (
+                StatusCode::CONFLICT,
+                "nothing-to-recover",
+                "GET /api/members says how this node stands; a node that is suspended, or seeks since it gave up, can be told to",
+            ),
+            RecoverError::Unvouched { .. } => {
+                (StatusCode::CONFLICT, "unvouched", "GET /api/recover lists all that would be given up")
+            }
+            RecoverError::Stopped => {
+                (StatusCode::SERVICE_UNAVAILABLE, "stopped", "ask the management of another node")
+            }
+            RecoverError::Lives => {
+                (StatusCode::CONFLICT, "cluster-lives", "GET /api/members says who is there")
+            }
+            _ => (StatusCode::CONFLICT, "not-begun", "GET /api/members says how this node stands"),
+        };
+        Self::new(status, word, error.to_string(), advice)
     }
 }
 

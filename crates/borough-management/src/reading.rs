@@ -35,6 +35,10 @@ pub(crate) async fn settings(State(bureau): Shared) -> Json<view::Settings> {
     Json(look::settings(&bureau))
 }
 
+pub(crate) async fn recovery(State(bureau): Shared) -> Result<Json<view::Recovery>, Problem> {
+    Ok(Json(look::recovery(&bureau)?))
+}
+
 /// An id may have slashes in it: it is all that follows the type.
 pub(crate) async fn explain(
     State(bureau): Shared,

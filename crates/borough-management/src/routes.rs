@@ -42,7 +42,9 @@ pub(crate) fn router(bureau: &Arc<Bureau>, guard: Guard) -> Router {
         .route("/api/leave/{node}", post(orders::leave))
         .route("/api/drain/{node}", post(orders::drain))
         .route("/api/down/{node}", post(orders::down))
-        .route("/api/move", post(orders::move_shard));
+        .route("/api/move", post(orders::move_shard))
+        .route("/api/recover", get(reading::recovery))
+        .route("/api/recover", post(orders::recover));
     router
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)

@@ -77,12 +77,13 @@ pub(crate) fn advice(standing: &Standing) -> Option<String> {
             return None;
         }
         Standing::Seeking => {
-            "it finds none of its seeds, or too few nodes are there yet: see that a seed runs, can be reached from here, and has the same cluster name"
+            "it finds none of its seeds, or too few nodes are there yet: see that a seed runs, can be reached from here, and has the same cluster name; \
+             if most nodes of its cluster are lost for good, `borough recover` begins it anew here"
         }
         Standing::Joining => "it is not admitted yet: a majority of the voters must be there to admit it",
         Standing::Suspended => {
             "too few voters hear it, so nothing may run here: bring back the voters that are gone, or mend the network between them and this node; \
-             with three voters or more one loss is survived"
+             with three voters or more one loss is survived; if they are lost for good, `borough recover` begins the cluster anew"
         }
         Standing::Returning(_) => "its cluster went on without it: it comes back by itself, under a new uid",
         Standing::GaveUp(_) => {

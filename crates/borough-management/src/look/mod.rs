@@ -3,6 +3,7 @@
 mod entities;
 mod health;
 mod members;
+mod recovery;
 mod settings;
 mod shards;
 mod stats;
@@ -10,6 +11,7 @@ mod stats;
 pub(crate) use self::entities::{entities, location};
 pub(crate) use self::health::{live, ready};
 pub(crate) use self::members::{members, state};
+pub(crate) use self::recovery::recovery;
 pub(crate) use self::settings::settings;
 pub(crate) use self::shards::shards;
 pub(crate) use self::stats::{StatsDesk, kind_stats};

@@ -10,6 +10,7 @@ mod hostile;
 mod openapi;
 mod ordering;
 mod reading;
+mod recovering;
 mod secured;
 mod starting;
 mod stuck;

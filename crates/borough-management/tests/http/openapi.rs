@@ -8,7 +8,7 @@ use crate::client::{get, post, request};
 use crate::fleet::{fill, fleet};
 
 /// Whether the value is as the schema says; the parts of JSON Schema that the description uses.
-fn check(whole: &Value, schema: &Value, value: &Value, place: &str) {
+pub(crate) fn check(whole: &Value, schema: &Value, value: &Value, place: &str) {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap();
         let schema = &whole["components"]["schemas"][name];
@@ -100,6 +100,7 @@ async fn every_get_answers_as_described() {
         ("/api/stats", "/api/stats"),
         ("/api/entities", "/api/entities"),
         ("/api/settings", "/api/settings"),
+        ("/api/recover", "/api/recover"),
         ("/api/explain/{kind}/{id}", "/api/explain/counters/counter-1"),
         ("/api/explain/{kind}/{id}", "/api/explain/nothing/counter-1"),
         ("/api/explain/{kind}/{id}", "/api/explain/counters/%FF"),
@@ -128,6 +129,8 @@ async fn every_post_answers_as_described() {
         ("/api/drain/{node}", "/api/drain/%FF", ""),
         ("/api/leave/{node}", "/api/leave/%FF", ""),
         ("/api/down/{node}", "/api/down/%FF", ""),
+        ("/api/recover", "/api/recover", "no"),
+        ("/api/recover", "/api/recover", r#"{"dead":["b"]}"#),
         ("/api/drain/{node}", "/api/drain/b", ""),
         ("/api/drain/{node}", "/api/drain/nobody", ""),
         ("/api/leave/{node}", "/api/leave/nobody", ""),
