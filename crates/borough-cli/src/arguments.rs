@@ -113,6 +113,15 @@ pub(crate) enum Command {
         /// Its node id
         node: String,
     },
+    /// Has a node begin the cluster anew, after most voters were lost for good; a dry run, unless --yes is given
+    ///
+    /// Ask a node that is left: one that is suspended, or seeks since it gave up. All entities begin anew. Whoever says --yes vouches that those it
+    /// gives up are dead. Bring the voters back instead, if they can be.
+    Recover {
+        /// Does it
+        #[arg(long)]
+        yes: bool,
+    },
     /// An authority and certificates for nodes, for development: `Tls::from_files` reads them
     Certs {
         /// Where to write them

@@ -85,6 +85,10 @@ impl Client {
         self.read("/api/settings")
     }
 
+    pub(crate) fn recovery(&self) -> Result<view::Recovery> {
+        self.read("/api/recover")
+    }
+
     pub(crate) fn explain(&self, kind: &str, id: &str) -> Result<view::Location> {
         self.read(&format!("/api/explain/{}/{}", escaped(kind), escaped(id)))
     }
@@ -96,6 +100,10 @@ impl Client {
 
     pub(crate) fn move_shard(&self, order: &view::MoveOrder) -> Result<view::Accepted> {
         self.post("/api/move", &serde_json::to_string(order)?)
+    }
+
+    pub(crate) fn recover(&self, order: &view::RecoverOrder) -> Result<view::Accepted> {
+        self.post("/api/recover", &serde_json::to_string(order)?)
     }
 
     /// Each event from now on, until `heard` says that it is enough or the node ends.

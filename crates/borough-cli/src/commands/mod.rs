@@ -5,6 +5,7 @@ mod entities;
 mod events;
 mod members;
 mod orders;
+mod recover;
 mod settings;
 mod shards;
 mod tools;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Drain { node } => orders::tell(&client()?, "drain", &node, json),
         Command::Leave { node } => orders::tell(&client()?, "leave", &node, json),
         Command::Down { node } => orders::tell(&client()?, "down", &node, json),
+        Command::Recover { yes } => recover::recover(&client()?, yes, json),
         Command::Move { shard, node, kind } => orders::move_shard(&client()?, kind, shard, node, json),
     }
 }

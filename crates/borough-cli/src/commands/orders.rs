@@ -40,7 +40,7 @@ fn only_kind(client: &Client) -> Result<String> {
     }
 }
 
-fn said(accepted: &Accepted, json: bool) -> Result<()> {
+pub(super) fn said(accepted: &Accepted, json: bool) -> Result<()> {
     if json {
         return output::json(accepted);
     }

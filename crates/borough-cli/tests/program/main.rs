@@ -6,6 +6,8 @@ mod commands;
 mod demo;
 mod folder;
 mod managed;
+#[cfg(target_os = "linux")]
+mod recovering;
 mod run;
 #[cfg(target_os = "linux")]
 mod screen;
