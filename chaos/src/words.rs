@@ -176,6 +176,17 @@ pub enum Answer {
         /// How many of them were out of order.
         misplaced: u64,
     },
+    /// To `recovery`.
+    Recovery {
+        /// How many voters there were, and how many did not answer.
+        voters: (usize, usize),
+        /// Members that answered.
+        kept: Vec<String>,
+        /// Members that did not.
+        given_up: Vec<String>,
+        /// How many shards would begin anew.
+        shards: usize,
+    },
     /// To all others.
     Done,
     /// It did not work.

@@ -16,12 +16,15 @@
 //! | `flood COUNT` | as many tells to entities of the type `unknown` |
 //! | `fill FIRST COUNT` | one tell to each of so many entities of the type `ledger` |
 //! | `received TYPE [FIRST COUNT]` | what its entities have counted: all that there is load for, or so many from that one on |
+//! | `recovery` | what beginning the cluster anew here would mean |
+//! | `recover NODE..` | begins it anew; those are dead |
 //! | `quit` | the process ends at once, without leaving |
 
 use std::ops::Range;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
+use borough::cluster::RecoveryMember;
 use borough::{ActorRef, Node};
 
 use super::counter::{Note, PATH, Tally};
@@ -77,6 +80,10 @@ impl Orders {
                 self.block_workers(Duration::from_millis(number(millis)?));
                 Ok(Answer::Done)
             }
+            ["recovery"] => self.recovery(),
+            ["recover", ref dead @ ..] => {
+                self.node.recover(dead).await.map(|_| Answer::Done).map_err(|error| error.to_string())
+            }
             ["quit"] => std::process::exit(0),
             ["load", "start", rate] => self.ledgers()?.load.start(number(rate)?).map(|()| Answer::Done),
             ["load", "look"] => Ok(Answer::Load(self.ledgers()?.load.counts())),
@@ -94,6 +101,19 @@ impl Orders {
             ["received", kind, first, count] => self.ledgers()?.received(kind, range(first, count)?).await,
             _ => Err(format!("no such order: {}", words.join(" "))),
         }
+    }
+
+    fn recovery(&self) -> Result<Answer, String> {
+        let plan = self.node.recovery_plan().map_err(|error| error.to_string())?;
+        let names = |members: &[RecoveryMember]| {
+            members.iter().map(|member| member.node_id.as_str().to_owned()).collect()
+        };
+        Ok(Answer::Recovery {
+            voters: (plan.voters, plan.voters_lost),
+            kept: names(&plan.kept),
+            given_up: names(&plan.given_up),
+            shards: plan.shards,
+        })
     }
 
     fn ledgers(&self) -> Result<&Arc<Ledgers>, String> {

@@ -5,6 +5,7 @@ mod forming;
 mod killing;
 mod parting;
 mod pausing;
+mod recovering;
 mod slow_reader;
 mod uninvited;
 
@@ -66,6 +67,20 @@ pub(crate) const ALL: &[Scenario] = &[
         Wants::Loopback,
         false,
         killing::the_coordinator,
+    ),
+    scenario(
+        "recover",
+        "kill -9 of two voters of three, for good: the third suspends, is told to recover, and works; others join it",
+        Wants::Loopback,
+        true,
+        recovering::the_last_of_three,
+    ),
+    scenario(
+        "recover-late",
+        "the same, after the third gave up and looks for the others in vain",
+        Wants::Loopback,
+        false,
+        recovering::after_it_gave_up,
     ),
     scenario(
         "freeze-long",
