@@ -14,41 +14,36 @@ pub(super) fn recover(client: &Client, is_vouched: bool, json: bool) -> Result<(
         return output::json(&plan);
     }
     if !json {
-        show(&plan);
+        output::line(described(&plan))?;
     }
     if !is_vouched {
-        println!("\nNothing was changed. `borough recover --yes`, asked of the same node, does it.");
-        return Ok(());
+        return output::line("\nNothing was changed. `borough recover --yes`, asked of the same node, does it.");
     }
     let dead = plan.given_up.iter().map(|member| member.node.clone()).collect();
     said(&client.recover(&RecoverOrder { dead })?, json)
 }
 
-fn show(plan: &Recovery) {
+fn described(plan: &Recovery) -> String {
     let Recovery { node, standing, voters, voters_lost, .. } = plan;
-    println!("{node} is {standing}, and would begin the cluster anew as its one voter.");
+    let mut lines = vec![format!("{node} is {standing}, and would begin the cluster anew as its one voter.")];
     match plan.era {
-        Some(era) => {
-            println!("  voters    {voters_lost} of {voters} did not answer");
-            println!("  era       {era}, then {} or later", plan.next_era);
-            println!("  given up  {}", names(&plan.given_up));
-            println!("  kept      {}; they drop what they host, and join", names(&plan.kept));
-            println!(
-                "  lost      what {} hold in memory, on every node",
-                output::counted(plan.shards, "shard")
-            );
-        }
-        None => {
-            println!(
-                "  It was in no cluster since its process began, and knows of nobody that would be given up."
-            );
-            println!("  era       {} or later", plan.next_era);
-        }
+        Some(era) => lines.extend([
+            format!("  voters    {voters_lost} of {voters} did not answer"),
+            format!("  era       {era}, then {} or later", plan.next_era),
+            format!("  given up  {}", names(&plan.given_up)),
+            format!("  kept      {}; they drop what they host, and join", names(&plan.kept)),
+            format!("  lost      what {} hold in memory, on every node", output::counted(plan.shards, "shard")),
+        ]),
+        None => lines.extend([
+            "  It was in no cluster since its process began, and knows of nobody that would be given up.".to_owned(),
+            format!("  era       {} or later", plan.next_era),
+        ]),
     }
     let works = output::brief(plan.wait_millis.saturating_mul(1000));
     let members = output::counted(plan.minimum_members, "member");
-    println!("  works     {works} after it has begun, with {members} at least");
-    println!("\n{}.", plan.vouch);
+    lines.push(format!("  works     {works} after it has begun, with {members} at least"));
+    lines.push(format!("\n{}.", plan.vouch));
+    lines.join("\n")
 }
 
 fn names(members: &[RecoveryMember]) -> String {
