@@ -60,13 +60,14 @@ struct Listener {
 impl Listener {
     /// The next event; `None` once management ends.
     async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
-        let event = match self.first.take() {
-            Some(event) => event,
-            None => tokio::select! {
+        let event = if let Some(event) = self.first.take() {
+            event
+        } else {
+            tokio::select! {
                 biased;
                 () = self.bureau.closed() => return None,
                 event = self.bureau.chronicle.after(self.seen) => event,
-            },
+            }
         };
         self.seen = event.number;
         // It is made of numbers and texts, which can always be written.

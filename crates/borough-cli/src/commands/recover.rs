@@ -17,7 +17,9 @@ pub(super) fn recover(client: &Client, is_vouched: bool, json: bool) -> Result<(
         output::line(described(&plan))?;
     }
     if !is_vouched {
-        return output::line("\nNothing was changed. `borough recover --yes`, asked of the same node, does it.");
+        return output::line(
+            "\nNothing was changed. `borough recover --yes`, asked of the same node, does it.",
+        );
     }
     let dead = plan.given_up.iter().map(|member| member.node.clone()).collect();
     said(&client.recover(&RecoverOrder { dead })?, json)
@@ -32,10 +34,14 @@ fn described(plan: &Recovery) -> String {
             format!("  era       {era}, then {} or later", plan.next_era),
             format!("  given up  {}", names(&plan.given_up)),
             format!("  kept      {}; they drop what they host, and join", names(&plan.kept)),
-            format!("  lost      what {} hold in memory, on every node", output::counted(plan.shards, "shard")),
+            format!(
+                "  lost      what {} hold in memory, on every node",
+                output::counted(plan.shards, "shard")
+            ),
         ]),
         None => lines.extend([
-            "  It was in no cluster since its process began, and knows of nobody that would be given up.".to_owned(),
+            "  It was in no cluster since its process began, and knows of nobody that would be given up."
+                .to_owned(),
             format!("  era       {} or later", plan.next_era),
         ]),
     }

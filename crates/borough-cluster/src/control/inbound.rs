@@ -29,7 +29,7 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(500);
 const UNIT: usize = 1024;
 
 /// How much may wait for the machine: 16 MiB, or one message that is larger.
-pub(super) const ROOM: usize = 16 * 1024;
+const ROOM: usize = 16 * 1024;
 
 /// How often it is logged that something cannot be read.
 const LOGGED: Duration = Duration::from_secs(60);
@@ -37,7 +37,7 @@ const LOGGED: Duration = Duration::from_secs(60);
 /// What every such connection needs.
 #[derive(Clone)]
 pub(super) struct Ear {
-    pub(super) heard: mpsc::Sender<Heard<Input>>,
+    heard: mpsc::Sender<Heard<Input>>,
     /// How much may wait for the machine, in units of [`UNIT`] bytes.
     pub(super) room: Arc<Semaphore>,
     pub(super) counters: Arc<Counters>,
@@ -45,6 +45,10 @@ pub(super) struct Ear {
 }
 
 impl Ear {
+    pub(super) fn new(heard: mpsc::Sender<Heard<Input>>, counters: Arc<Counters>, clock: Clock) -> Self {
+        Self { heard, room: Arc::new(Semaphore::new(ROOM)), counters, clock }
+    }
+
     /// Listens until the connection ends or says what cannot be read.
     pub(super) async fn listen(self, connection: Connection) {
         let peer = connection.peer.clone();

@@ -16,13 +16,13 @@ use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::Limits;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
 use super::gate::{Gate, Guests};
-use super::inbound::{Ear, ROOM};
+use super::inbound::Ear;
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
 use super::outlook::Outlook;
@@ -242,12 +242,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     };
     let gate = Gate {
         hub: hub.clone(),
-        ear: Ear {
-            heard: heard.clone(),
-            room: Arc::new(Semaphore::new(ROOM)),
-            counters: counters.clone(),
-            clock: setup.clock.clone(),
-        },
+        ear: Ear::new(heard.clone(), counters.clone(), setup.clock.clone()),
         addresses: addresses.clone(),
         guests: guests.clone(),
     };

@@ -23,7 +23,7 @@ impl Stuck {
     /// Starts one, and has it stand still once it is a member.
     async fn start(seed: &Node) -> Self {
         let seed = seed.node_handle();
-        let (hold, held) = mpsc::channel::<()>();
+        let (hold, release) = mpsc::channel::<()>();
         let (tell, is_member) = oneshot::channel();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -34,7 +34,7 @@ impl Stuck {
                 timeout(BOUND, joined).await.unwrap().unwrap();
                 tell.send(()).unwrap();
                 // The only thread of this runtime waits.
-                assert!(held.recv().is_err());
+                assert!(release.recv().is_err());
             });
         });
         timeout(BOUND, is_member).await.unwrap().unwrap();

@@ -7,14 +7,14 @@ use borough_protocol::node::{Input, Message};
 use borough_protocol::settings::Refusal;
 use borough_wire::frame::{Frame, FrameBuffer, put_ack, put_chunks, put_control};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::{connect, connection, uid};
 use crate::clock::Clock;
 use crate::control::counts::Counters;
 use crate::control::driver::Heard;
-use crate::control::inbound::{Ear, ROOM};
+use crate::control::inbound::Ear;
 use crate::control::words;
 use crate::transport::Stream;
 use crate::transport::memory::MemoryNetwork;
@@ -28,12 +28,7 @@ struct Rig {
 impl Rig {
     fn new(room: usize) -> Self {
         let (heard, words) = mpsc::channel(room);
-        let ear = Ear {
-            heard,
-            room: Arc::new(Semaphore::new(ROOM)),
-            counters: Arc::new(Counters::default()),
-            clock: Clock::of_runtime(0),
-        };
+        let ear = Ear::new(heard, Arc::new(Counters::default()), Clock::of_runtime(0));
         Self { network: MemoryNetwork::new(1), ear, words }
     }
 

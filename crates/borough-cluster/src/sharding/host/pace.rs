@@ -173,7 +173,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_was_timed_is_told_for_ten_seconds_at_least_and_twenty_at_most() {
         let mut pace = Pace::new(Instant::now());
-        advance(WINDOW - TURN * 2).await;
+        advance(WINDOW.saturating_sub(TURN * 2)).await;
         handle(&mut pace, 1).await;
         advance(WINDOW).await;
         assert_eq!(pace.look(Instant::now()).times().samples, 1);

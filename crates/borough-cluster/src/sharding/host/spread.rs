@@ -99,7 +99,9 @@ mod tests {
 
     fn spread(turns: &[(Duration, u32)]) -> Spread {
         let mut spread = Spread::default();
-        turns.iter().for_each(|(took, stands_for)| spread.add(*took, *stands_for));
+        for (took, stands_for) in turns {
+            spread.add(*took, *stands_for);
+        }
         spread
     }
 

@@ -30,11 +30,11 @@ impl World {
         };
         let Some(life) = &self.slots[slot].life else { return Ok(()) };
         let (me, Some(cluster)) = (life.uid(), life.node.cluster()) else { return Ok(()) };
-        let lists = self.lists_of(cluster);
+        let voters = self.lists_of(cluster);
         let mut left: BTreeSet<Uid> = self.lives_of(cluster).map(Life::uid).collect();
-        let voters: BTreeSet<Uid> = lists.iter().flat_map(Voters::all).filter(|uid| *uid != me).collect();
-        for uid in voters {
-            if !lists.iter().any(|list| list.quorum(|voter| left.contains(&voter))) {
+        let others: BTreeSet<Uid> = voters.iter().flat_map(Voters::all).filter(|uid| *uid != me).collect();
+        for uid in others {
+            if !voters.iter().any(|list| list.quorum(|voter| left.contains(&voter))) {
                 break;
             }
             if left.remove(&uid)
