@@ -99,7 +99,7 @@ async fn the_era_rises_though_the_clock_of_the_one_that_is_left_is_behind() {
     let mut rig = Rig::new(53);
     let a = rig.node("a:1", &["a:1"]).simulated(&rig.network, 7, FAR).start().await.unwrap();
     let b = rig.node("b:1", &["a:1"]).start().await.unwrap();
-    within(b.wait_for(2)).await.unwrap();
+    is(&b, Standing::Member).await;
     drop(a);
     let before = is(&b, Standing::Suspended).await.cluster.unwrap();
     assert!(before.era >= FAR);
