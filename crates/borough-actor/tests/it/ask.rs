@@ -244,7 +244,7 @@ async fn nothing_is_sent_before_the_ask_is_polled() {
     let system = System::new("test").unwrap();
     let worker = system.spawn(Worker::default);
     drop(worker.ask(|reply| Work::Echo(1, reply)));
-    assert_eq!(worker.ask(Work::Log).await.unwrap(), []);
+    assert_eq!(worker.ask(Work::Log).await.unwrap(), [0_u64; 0]);
 }
 
 /// Hands its replies out, so that a test can answer them.

@@ -76,7 +76,7 @@ async fn an_ask_dropped_while_its_message_waits_is_not_handled_but_counted() {
     assert!(poll_once(&mut ask).is_pending());
     drop(ask);
     held.release();
-    assert_eq!(worker.ask(Work::Log).await.unwrap(), []);
+    assert_eq!(worker.ask(Work::Log).await.unwrap(), [0_u64; 0]);
     assert_eq!(system.dead_letters().count(DeadLetterReason::AskerGone), 1);
 }
 

@@ -147,7 +147,7 @@ async fn work_nobody_waits_for_any_more_is_counted_as_askers_gone() {
     }
     let mut letters = system.events().subscribe::<DeadLetter>();
     held.release();
-    assert_eq!(worker.ask(Work::Log).await.unwrap(), []);
+    assert_eq!(worker.ask(Work::Log).await.unwrap(), [0_u64; 0]);
     assert_eq!(counts(&system), [0, 0, 0, 3]);
     for _ in 0..3 {
         let letter = published(&mut letters);
