@@ -67,7 +67,7 @@ pub(crate) enum Command {
         #[arg(long = "type")]
         kind: Option<String>,
     },
-    /// The entities that have most to do
+    /// The entities that have most to do, and those whose turns take longest
     Entities,
     /// Where an entity lives, since when, and why there
     Explain {

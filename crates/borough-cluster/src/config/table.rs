@@ -414,7 +414,7 @@ pub(super) static KINDS: &[Setting] = &[
         "sharding.shards",
         count(1, 65_536),
         shards,
-        "How many shards a type has, for ever: about ten times as many as there will be nodes. The same on all nodes."
+        "How many shards a type has, for ever: ten to twenty times as many as there will ever be nodes. The same on all nodes."
     ),
     setting!(
         OfKind,
