@@ -50,7 +50,7 @@ fn check_page(tree: &Tree, page: &SourceFile) -> Vec<Violation> {
 }
 
 /// The lines outside blocks of code.
-fn prose(page: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn prose(page: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     page.lines().filter(move |(_, line)| {
         let text = line.trim_start();

@@ -5,6 +5,7 @@
 
 mod crate_layering;
 mod crate_paths;
+mod doubled;
 mod features;
 mod file_length;
 mod layers;
@@ -25,7 +26,7 @@ use anyhow::{Result, ensure};
 
 use crate::tree::Tree;
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     file_length::RULE,
     module_docs::RULE,
     crate_layering::RULE,
@@ -39,6 +40,7 @@ const RULES: [Rule; 13] = [
     manifests::RULE,
     links::RULE,
     quotes::RULE,
+    doubled::RULE,
 ];
 
 /// One house rule.
