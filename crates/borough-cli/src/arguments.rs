@@ -116,11 +116,14 @@ pub(crate) enum Command {
     /// Has a node begin the cluster anew, after most voters were lost for good; a dry run, unless --yes is given
     ///
     /// Ask a node that is left: one that is suspended, or seeks since it gave up. All entities begin anew. Whoever says --yes vouches that those it
-    /// gives up are dead. Bring the voters back instead, if they can be.
+    /// names are dead. Bring the voters back instead, if they can be.
     Recover {
         /// Does it
         #[arg(long)]
         yes: bool,
+        /// Those that are dead for good: all that the dry run gives up
+        #[arg(requires = "yes", value_name = "NODE")]
+        dead: Vec<String>,
     },
     /// An authority and certificates for nodes, for development: `Tls::from_files` reads them
     Certs {

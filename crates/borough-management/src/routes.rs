@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::{dashboard, openapi, orders, reading, stream};
 
 /// No order is larger, in bytes.
-const BODY_MAX: usize = 16 * 1024;
+const BODY_MAX: usize = 128 * 1024;
 /// How long an answer may take, the reading of the request included.
 const ANSWER_TIME: Duration = Duration::from_secs(12);
 /// The page uses what it came with, and is shown in no frame of another.

@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Drain { node } => orders::tell(&client()?, "drain", &node, json),
         Command::Leave { node } => orders::tell(&client()?, "leave", &node, json),
         Command::Down { node } => orders::tell(&client()?, "down", &node, json),
-        Command::Recover { yes } => recover::recover(&client()?, yes, json),
+        Command::Recover { yes: false, .. } => recover::plan(&client()?, json),
+        Command::Recover { yes: true, dead } => recover::recover(&client()?, dead, json),
         Command::Move { shard, node, kind } => orders::move_shard(&client()?, kind, shard, node, json),
     }
 }

@@ -7,21 +7,21 @@ use super::orders::said;
 use crate::client::Client;
 use crate::output;
 
-/// The dry run comes first in any case: whoever orders it has seen what was vouched for.
-pub(super) fn recover(client: &Client, is_vouched: bool, json: bool) -> Result<()> {
+/// The dry run.
+pub(super) fn plan(client: &Client, json: bool) -> Result<()> {
     let plan = client.recovery()?;
-    if json && !is_vouched {
+    if json {
         return output::json(&plan);
     }
-    if !json {
-        output::line(described(&plan))?;
-    }
-    if !is_vouched {
-        return output::line(
-            "\nNothing was changed. `borough recover --yes`, asked of the same node, does it.",
-        );
-    }
-    let dead = plan.given_up.iter().map(|member| member.node.clone()).collect();
+    output::line(described(&plan))?;
+    let dead: String = plan.given_up.iter().map(|member| format!(" {}", member.node)).collect();
+    output::line(format!(
+        "\nNothing was changed. `borough recover --yes{dead}`, asked of the same node, does it."
+    ))
+}
+
+/// The order. Who is dead is said by whoever orders it, not taken from a plan that may have changed since it was read: then the node refuses.
+pub(super) fn recover(client: &Client, dead: Vec<String>, json: bool) -> Result<()> {
     said(&client.recover(&RecoverOrder { dead })?, json)
 }
 

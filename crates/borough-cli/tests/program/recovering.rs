@@ -47,7 +47,10 @@ fn a_cluster_without_most_of_its_voters_is_begun_anew_after_a_dry_run() {
     assert!(words.contains("Nothing was changed") && words.contains("dead and stay dead"), "{words}");
     demo.until(&["members"], |members| members["standing"] != "member");
 
-    let words = demo.printed(&["recover", "--yes"]);
+    let output = run(&["recover", "--yes", "uptown", "--address", &demo.address]);
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && words.contains("midtown"), "{words}");
+    let words = demo.printed(&["recover", "--yes", "uptown", "midtown", "downtown"]);
     assert!(words.contains("begins the cluster anew"), "{words}");
     demo.until(&["members"], |members| {
         members["standing"] == "member" && members["members"].as_array().unwrap().len() == 1

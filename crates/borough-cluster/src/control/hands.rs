@@ -48,6 +48,10 @@ impl Perform<Node> for Hands<'_> {
     }
 
     fn flush(&mut self, machine: &Node, now: Timestamp) {
+        if machine.is_ended() {
+            // It knows of nobody any more; what it knew last stays to be remembered.
+            return;
+        }
         self.sharding.lease.renew(machine.runs_until());
         self.sharding.show(|sight| {
             let known = sight.table.as_ref().map(|table| table.version());

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use borough_protocol::Effects;
 use borough_protocol::incarnation::{Address, Facts};
@@ -36,6 +37,9 @@ const REMEMBERED: usize = 32;
 
 /// A discovery is asked so many times less often than a peer is dialled: from 250 ms up to 5 s.
 const SLOWLY: u32 = 5;
+
+/// For so long one that begins its cluster anew looks for seeds.
+const RECOVERY_LOOK: Duration = Duration::from_secs(1);
 
 /// What all lives of a node have in common.
 pub(crate) struct Plan {
@@ -79,7 +83,7 @@ impl Lives {
                 Found::ToLeave => return self.publisher.end(Standing::Left),
                 Found::NobodyHolds => return,
             };
-            let Some((end, last)) = self.live(seeds, past).await else { return };
+            let Some(Over { end, last, shards }) = self.live(seeds, past).await else { return };
             past.note(&end, &last);
             if last.standing == Standing::Member || last.standing == Standing::Suspended {
                 backoff.reset();
@@ -88,7 +92,7 @@ impl Lives {
             tracing::info!(life = %self.myself.incarnation(), %standing, "a life is over");
             let comes_back = !standing.is_final();
             self.publisher.end(standing);
-            self.outlook.end();
+            self.outlook.end(&last, shards);
             self.guests.send_away();
             if !comes_back {
                 self.sharding.end();
@@ -132,7 +136,7 @@ impl Lives {
     }
 
     /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
-    async fn live(&mut self, seeds: Vec<Address>, past: Past) -> Option<(End, Arc<TopologySnapshot>)> {
+    async fn live(&mut self, seeds: Vec<Address>, past: Past) -> Option<Over> {
         let me = self.myself.incarnation();
         self.sharding.lease.begin(me.uid);
         self.sharding.show(|sight| {
@@ -165,9 +169,14 @@ impl Lives {
         drop(driver);
         // Whatever lived here ends with this life.
         self.sharding.lease.renew(Timestamp::ZERO);
-        self.sharding.show(|sight| sight.table.take().is_some());
-        let end = end?;
-        Some((end, self.publisher.current()))
+        let mut shards = 0;
+        self.sharding.show(|sight| {
+            let table = sight.table.take();
+            let kinds = table.iter().flat_map(|table| table.kinds());
+            shards = kinds.map(|kind| kind.shards().len()).sum();
+            table.is_some()
+        });
+        Some(Over { end: end?, last: self.publisher.current(), shards })
     }
 
     /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node founds in any case.
@@ -179,6 +188,8 @@ impl Lives {
                 biased;
                 goes = told_to_go(&mut self.commands) => return goes,
                 found = discovery.seeds() => found,
+                // What it asks may have died with the others.
+                () = sleep(RECOVERY_LOOK), if recovers => return Found::Seeds(known.to_vec()),
             };
             match found {
                 Ok(mut seeds) if !(seeds.is_empty() && known.is_empty()) => {
@@ -202,19 +213,32 @@ impl Lives {
     }
 }
 
+/// A life that is over.
+struct Over {
+    end: End,
+    /// What was known last.
+    last: Arc<TopologySnapshot>,
+    /// How many shards had an owner then.
+    shards: usize,
+}
+
 /// What a life has from those before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
     /// Whether an operator ended the last one, for this one to begin the cluster anew.
     recovers: bool,
-    /// A founding has at least this era: no cluster that the node was in had it.
+    /// A founding has at least this era: no cluster that the node was in, or gave way to, had it.
     era: u32,
 }
 
 impl Past {
     fn note(&mut self, end: &End, last: &TopologySnapshot) {
         self.recovers = *end == End::GaveUp(GaveUp::Recovers);
-        if let Some(cluster) = last.cluster {
+        let met = match end {
+            End::GaveUp(GaveUp::Overtaken(cluster)) => Some(*cluster),
+            _ => None,
+        };
+        for cluster in last.cluster.into_iter().chain(met) {
             self.era = self.era.max(cluster.era.saturating_add(1));
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Outlook {
 #[derive(Debug)]
 struct Seen {
     verdict: Result<(), NoRecovery>,
-    /// What was left of the last cluster when it could not decide any more: who seeks knows of none.
+    /// What was left of the last cluster when it could not decide any more, or when this node fell out of it: who seeks knows of none.
     remains: Option<Remains>,
 }
 
@@ -55,9 +55,23 @@ impl Outlook {
         }
     }
 
-    /// A life is over.
-    pub(super) fn end(&self) {
-        self.lock().verdict = Err(NoRecovery::Ended);
+    /// A life is over, in which that was seen last, with so many shards that had an owner. Whom it has not heard since may live.
+    pub(super) fn end(&self, last: &TopologySnapshot, shards: usize) {
+        let mut seen = self.lock();
+        seen.verdict = Err(NoRecovery::Ended);
+        let known = seen.remains.as_ref().map(|remains| remains.cluster);
+        if let Some(cluster) = last.cluster.filter(|cluster| known != Some(*cluster)) {
+            let me = last.incarnation.uid;
+            let others = last.members.iter().filter(|member| member.uid() != me);
+            let others = others.map(|member| Remaining {
+                incarnation: member.incarnation.clone(),
+                id: member.node_id().clone(),
+                votes: last.voters.names(member.uid()),
+                is_heard: false,
+            });
+            let (votes, others) = (last.voters.names(me), others.collect());
+            seen.remains = Some(Remains { cluster, votes, others, shards });
+        }
     }
 
     /// Another life begins.

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::{Node, RecoverError};
 use crate::topology::{Standing, TopologySnapshot};
 
-/// How long the next life may take to begin. It waits for nobody but its discovery, which is asked once.
+/// How long the next life may take to begin. It waits for nobody but its discovery, and for that not long.
 const BEGIN_BOUND: Duration = Duration::from_secs(8);
 
 /// What [`Node::recover`] would do: the dry run.
@@ -26,13 +26,13 @@ pub struct RecoveryPlan {
     pub incarnation: Incarnation,
     /// How it stands: suspended, or seeking because it has given up since.
     pub standing: Standing,
-    /// The founding that cannot decide any more; `None` if this process never was a member of it, and then nothing below is known of it.
+    /// The founding that cannot decide any more; `None` if this process never was a member of one, and then nothing below is known of it.
     pub cluster: Option<Cluster>,
     /// The era that would begin, at least: higher than any this node knows of.
     pub era: u32,
     /// Other members that answered when they were last asked: each drops what it hosts and joins, as a new life.
     pub kept: Vec<RecoveryMember>,
-    /// Other members that did not.
+    /// Other members that did not, or were not asked: all of them, if this node fell out of a cluster that went on.
     pub given_up: Vec<RecoveryMember>,
     /// How many voters there were, this node among them if it was one.
     pub voters: usize,

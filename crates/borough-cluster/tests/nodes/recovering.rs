@@ -1,8 +1,13 @@
 //! Most voters are lost for good, and the node that is left begins the cluster anew because an operator says so.
 
+use std::future::{pending, ready};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use borough_cluster::{NoRecovery, Node, NodeId, RecoverError, RecoveryMember, Standing, TopologySnapshot};
+use borough_cluster::{
+    Address, Discovery, NoRecovery, Node, NodeId, RecoverError, RecoveryMember, Seeds, Standing,
+    TopologySnapshot,
+};
 
 use crate::rig::{Rig, after, within};
 
@@ -113,6 +118,7 @@ async fn a_cluster_that_can_be_reached_after_all_is_joined_and_not_replaced() {
     let [a, b, c] = rig.cluster(SEEDS).await;
     within(c.topology().wait_until(|topology| topology.voters.now.len() == 3)).await.unwrap();
     let cluster = a.topology().current().cluster;
+    let uid = c.topology().current().incarnation.uid;
     for other in ["a:1", "b:1"] {
         rig.part("c:1", other);
     }
@@ -122,5 +128,53 @@ async fn a_cluster_that_can_be_reached_after_all_is_joined_and_not_replaced() {
     let _ = within(c.recover(&["a:1", "b:1"])).await;
     within(c.topology().wait_until(|topology| topology.up().count() == 3)).await.unwrap();
     assert_eq!(c.topology().current().cluster, cluster);
+    assert_ne!(c.topology().current().incarnation.uid, uid, "the order ended its life");
     assert!([&a, &b].iter().all(|node| node.topology().current().standing == Standing::Member));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_fell_out_of_a_cluster_that_went_on_has_all_of_it_to_vouch_for() {
+    let mut rig = Rig::new(55);
+    let [a, _b, c] = rig.cluster(SEEDS).await;
+    within(c.topology().wait_until(|topology| topology.voters.now.len() == 3)).await.unwrap();
+    let before = c.topology().current();
+    a.down("c:1").await.unwrap();
+    let returns = |topology: &TopologySnapshot| matches!(topology.standing, Standing::Returning(_));
+    within(c.topology().wait_until(returns)).await.unwrap();
+    for other in ["a:1", "b:1"] {
+        rig.part("c:1", other);
+    }
+    is(&c, Standing::Seeking).await;
+    after(Duration::from_secs(6)).await;
+    let plan = c.recovery_plan().unwrap();
+    assert_eq!((plan.cluster, plan.voters), (before.cluster, 3));
+    assert!(plan.era > before.cluster.unwrap().era);
+    assert_eq!(names(&plan.given_up), ["a:1", "b:1"]);
+    let unvouched = c.recover::<&str>(&[]).await.unwrap_err();
+    assert!(matches!(unvouched, RecoverError::Unvouched { .. }), "{unvouched}");
+}
+
+/// Finds the first seed once, and answers no more.
+#[derive(Default)]
+struct Dies(AtomicBool);
+
+impl Discovery for Dies {
+    fn seeds(&self) -> Seeds<'_> {
+        if self.0.swap(true, Ordering::Relaxed) {
+            return Box::pin(pending());
+        }
+        Box::pin(ready(Ok(vec![Address::new("a:1")])))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_discovery_that_died_with_the_others_holds_up_nobody() {
+    let mut rig = Rig::new(56);
+    let a = rig.node("a:1", &["a:1"]).start().await.unwrap();
+    let b = rig.node("b:1", &[]).discovery(Dies::default()).start().await.unwrap();
+    is(&b, Standing::Member).await;
+    drop(a);
+    is(&b, Standing::Suspended).await;
+    b.recover(&["a:1"]).await.unwrap();
+    is(&b, Standing::Member).await;
 }
