@@ -50,20 +50,32 @@ impl World {
         Ok(())
     }
 
-    /// The operator tries, and will try again, unless the node belongs to another cluster by now.
+    /// The operator tries, and will try again, unless the node belongs to another cluster by now. Nobody is called dead who lives.
     pub(super) fn recover(&mut self, slot: SlotIndex, cluster: Cluster, tries: u32) -> Result<(), Violation> {
         let life = self.slots[slot].life.as_ref();
         let is_elsewhere = life.and_then(|life| life.node.cluster()).is_some_and(|other| other != cluster);
         if self.is_healing || is_elsewhere || tries == 0 {
             return Ok(());
         }
-        let may = |life: &Life| life.pause.is_none() && life.node.recovery(life.local(self.now)).is_ok();
-        if life.is_some_and(may) {
+        if life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
             self.slots[slot].recovers = Some(cluster);
             return self.command(slot, Command::Recover);
         }
         self.queue.plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries - 1 });
         Ok(())
+    }
+
+    /// Whether a node may be told, and the operator who does it is right: all whom it gives up are dead, and no quorum lives.
+    fn is_right(&self, life: &Life, cluster: Cluster) -> bool {
+        let Ok(remains) = life.node.recovery(life.local(self.now)) else { return false };
+        let left: BTreeSet<Uid> = self.slots.running().map(|(_, life)| life.uid()).collect();
+        let mut given_up = remains.iter().flat_map(|remains| &remains.others).filter(|other| !other.is_heard);
+        given_up.all(|other| !left.contains(&other.incarnation.uid)) && !self.decides(cluster, &left)
+    }
+
+    /// Whether those that are left are a quorum of any list of voters that anybody alive goes by.
+    fn decides(&self, cluster: Cluster, left: &BTreeSet<Uid>) -> bool {
+        self.lists_of(cluster).iter().any(|voters| voters.quorum(|voter| left.contains(&voter)))
     }
 
     fn lives_of(&self, cluster: Cluster) -> impl Iterator<Item = &Life> {
