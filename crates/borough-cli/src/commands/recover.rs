@@ -14,10 +14,9 @@ pub(super) fn plan(client: &Client, json: bool) -> Result<()> {
         return output::json(&plan);
     }
     output::line(described(&plan))?;
-    let dead: String = plan.given_up.iter().map(|member| format!(" {}", member.node)).collect();
-    output::line(format!(
-        "\nNothing was changed. `borough recover --yes{dead}`, asked of the same node, does it."
-    ))
+    let command = ["borough recover --yes"].into_iter();
+    let command: Vec<_> = command.chain(plan.given_up.iter().map(|member| member.node.as_str())).collect();
+    output::line(format!("\nNothing was changed. `{}`, asked of the same node, does it.", command.join(" ")))
 }
 
 /// The order. Who is dead is said by whoever orders it, not taken from a plan that may have changed since it was read: then the node refuses.
