@@ -1,6 +1,6 @@
 //! What the program says: tables for people, JSON for programs.
 //!
-//! Promise: all of it goes through [`line`] and [`remark`], which do not panic. A reader that has enough, as `head` has, ends a command quietly.
+//! Promise: all of it goes through [`line()`] and [`remark`], which do not panic. A reader that has enough, as `head` has, ends a command quietly.
 
 use std::fmt::{self, Display};
 use std::io::{ErrorKind, Write, stderr, stdout};
