@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use borough_protocol::incarnation::{Incarnation, NodeId};
-use borough_protocol::node::Command;
+use borough_protocol::node::{Command, NoRecovery};
 use borough_protocol::table::Cluster;
 use tokio::time::timeout;
 
@@ -88,17 +88,74 @@ impl Node {
         if let Some(member) = plan.given_up.iter().find(|member| !is_named(member)) {
             return Err(RecoverError::Unvouched { node_id: member.node_id.clone() });
         }
-        let before = plan.incarnation.uid;
         self.command(Command::Recover).await.map_err(|()| RecoverError::Stopped)?;
-        let is_decided = |now: &TopologySnapshot| {
-            let is_next = now.incarnation.uid != before;
-            if is_next { now.cluster.is_some() } else { now.standing == Standing::Member }
-        };
+        let is_decided = |now: &TopologySnapshot| outcome(&plan, now).is_some();
         let decided = timeout(BEGIN_BOUND, self.shared.topology.wait_until(is_decided)).await;
         let now = decided.map_err(|_| RecoverError::NotBegun)?.map_err(|_| RecoverError::Stopped)?;
-        match now.cluster {
-            Some(cluster) if cluster.founder == now.incarnation.uid => Ok(plan),
-            _ => Err(RecoverError::Lives),
+        outcome(&plan, &now).unwrap_or(Err(RecoverError::NotBegun)).map(|()| plan)
+    }
+}
+
+/// What became of the order that was given by that plan; nothing yet, if it cannot be told.
+fn outcome(plan: &RecoveryPlan, now: &TopologySnapshot) -> Option<Result<(), RecoverError>> {
+    let me = now.incarnation.uid;
+    if me == plan.incarnation.uid {
+        // It had its lease again before the order came: the life that the plan speaks of goes on, whoever founded its cluster.
+        let why = NoRecovery::Runs;
+        let refused = RecoverError::Refused { node_id: plan.node_id.clone(), why };
+        return (now.standing == Standing::Member).then_some(Err(refused));
+    }
+    let is_ours = now.cluster?.founder == me;
+    Some(if is_ours { Ok(()) } else { Err(RecoverError::Lives) })
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_protocol::incarnation::{Address, Uid};
+
+    use super::*;
+
+    fn life(uid: u64, standing: Standing, founder: Option<u64>) -> TopologySnapshot {
+        let incarnation = Incarnation { address: Address::new("a:1"), uid: Uid::new(uid).unwrap() };
+        let mut now = TopologySnapshot::alone(NodeId::new("a"), incarnation);
+        now.standing = standing;
+        now.cluster = founder.map(|founder| Cluster { name: 7, era: 9, founder: Uid::new(founder).unwrap() });
+        now
+    }
+
+    fn plan() -> RecoveryPlan {
+        let TopologySnapshot { node_id, incarnation, standing, cluster, .. } =
+            life(1, Standing::Suspended, Some(1));
+        RecoveryPlan {
+            node_id,
+            incarnation,
+            standing,
+            cluster,
+            era: 10,
+            kept: Vec::new(),
+            given_up: Vec::new(),
+            voters: 2,
+            voters_lost: 1,
+            shards: 0,
+            wait: Duration::ZERO,
+            minimum_members: 1,
         }
+    }
+
+    #[test]
+    fn a_founder_that_had_its_lease_again_before_the_order_came_recovered_nothing() {
+        let refused = outcome(&plan(), &life(1, Standing::Member, Some(1)));
+        assert!(
+            matches!(refused, Some(Err(RecoverError::Refused { why: NoRecovery::Runs, .. }))),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn the_next_life_tells_by_whose_cluster_it_is_in() {
+        assert_eq!(outcome(&plan(), &life(1, Standing::Suspended, Some(1))), None);
+        assert_eq!(outcome(&plan(), &life(2, Standing::Seeking, None)), None);
+        assert_eq!(outcome(&plan(), &life(2, Standing::Joining, Some(2))), Some(Ok(())));
+        assert_eq!(outcome(&plan(), &life(2, Standing::Joining, Some(3))), Some(Err(RecoverError::Lives)));
     }
 }

@@ -161,7 +161,7 @@ pub struct TopologySnapshot {
 }
 
 impl TopologySnapshot {
-    pub(super) fn alone(node_id: NodeId, incarnation: Incarnation) -> Self {
+    pub(crate) fn alone(node_id: NodeId, incarnation: Incarnation) -> Self {
         Self {
             node_id,
             incarnation,
