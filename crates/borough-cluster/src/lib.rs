@@ -60,6 +60,9 @@ pub use self::sharding::{
 pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};
 
+#[doc(hidden)]
+pub use self::transport::tls::is_about_certificates;
+
 /// For tests and simulations of whole nodes; no part of the interface that is kept stable.
 #[doc(hidden)]
 pub mod testing {

@@ -5,6 +5,7 @@
 
 use std::io::ErrorKind;
 
+use borough::cluster::is_about_certificates;
 use rustls::AlertDescription as Alert;
 use rustls::CertificateError as Flaw;
 
@@ -52,7 +53,7 @@ fn behind_certificates(
 ) -> Option<String> {
     match of_tls(error) {
         Some(rustls::Error::InvalidCertificate(flaw)) => Some(mistrusted(endpoint, credentials, flaw)),
-        Some(rustls::Error::AlertReceived(alert)) if is_about_certificates(*alert) => {
+        Some(error @ rustls::Error::AlertReceived(alert)) if is_about_certificates(error) => {
             Some(refused(endpoint, credentials, *alert))
         }
         Some(rustls::Error::InvalidMessage(_)) => Some(format!(
@@ -128,21 +129,5 @@ fn was_cut_off(error: &ureq::Error) -> bool {
             | ErrorKind::ConnectionAborted
             | ErrorKind::ConnectionReset
             | ErrorKind::UnexpectedEof
-    )
-}
-
-fn is_about_certificates(alert: Alert) -> bool {
-    matches!(
-        alert,
-        Alert::AccessDenied
-            | Alert::BadCertificate
-            | Alert::CertificateExpired
-            | Alert::CertificateRequired
-            | Alert::CertificateRevoked
-            | Alert::CertificateUnknown
-            | Alert::DecryptError
-            | Alert::NoCertificate
-            | Alert::UnknownCA
-            | Alert::UnsupportedCertificate
     )
 }

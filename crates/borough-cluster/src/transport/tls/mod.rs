@@ -87,26 +87,29 @@ fn server_name(address: &Address) -> Option<ServerName<'static>> {
 /// Says by its kind whether a certificate was not good enough (`PermissionDenied`), or whether this is no TLS as we
 /// speak it (`InvalidData`).
 fn told_apart(error: io::Error) -> io::Error {
-    let about_certificates = match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        Some(rustls::Error::AlertReceived(alert)) => is_about_certificates(*alert),
-        Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented) => true,
-        _ => false,
-    };
+    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let about_certificates = of_tls.is_some_and(is_about_certificates);
     if about_certificates { io::Error::new(io::ErrorKind::PermissionDenied, error) } else { error }
 }
 
-fn is_about_certificates(alert: Alert) -> bool {
-    matches!(
-        alert,
-        Alert::AccessDenied
-            | Alert::BadCertificate
-            | Alert::CertificateExpired
-            | Alert::CertificateRequired
-            | Alert::CertificateRevoked
-            | Alert::CertificateUnknown
-            | Alert::DecryptError
-            | Alert::NoCertificate
-            | Alert::UnknownCA
-            | Alert::UnsupportedCertificate
-    )
+/// Whether a certificate was not good enough: ours for the other side, or theirs for us. Not for programs: it names a type of the library below.
+#[doc(hidden)]
+pub fn is_about_certificates(error: &rustls::Error) -> bool {
+    match error {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => true,
+        rustls::Error::AlertReceived(alert) => matches!(
+            alert,
+            Alert::AccessDenied
+                | Alert::BadCertificate
+                | Alert::CertificateExpired
+                | Alert::CertificateRequired
+                | Alert::CertificateRevoked
+                | Alert::CertificateUnknown
+                | Alert::DecryptError
+                | Alert::NoCertificate
+                | Alert::UnknownCA
+                | Alert::UnsupportedCertificate
+        ),
+        _ => false,
+    }
 }
