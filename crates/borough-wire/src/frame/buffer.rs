@@ -13,8 +13,8 @@ const LENGTH: usize = 4;
 /// 0      start                     end     bytes.len()
 /// ```
 ///
-/// It holds [`READ_BUFFER`] bytes and grows only for a frame that does not fit, only as its bytes arrive, and only to the limit;
-/// once empty, it is as small as before.
+/// It holds little at first, [`READ_BUFFER`] bytes once a read has filled it, and more only for a frame that does not fit, only as its bytes
+/// arrive, and only to the limit; once empty, it holds no more than before.
 #[derive(Debug)]
 pub struct FrameBuffer {
     /// Initialised to its whole length, so that a socket may write anywhere in it.
@@ -39,15 +39,18 @@ impl FrameBuffer {
     ///
     /// Call it when [`next`](Self::next) has no more frames: what is left is then less than one.
     pub fn spare(&mut self) -> &mut [u8] {
+        let wants_more = self.was_full && self.bytes.len() < READ_BUFFER;
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            let grows = self.was_full && self.bytes.len() < READ_BUFFER;
-            if grows || self.bytes.len() > READ_BUFFER {
+            if self.bytes.len() > READ_BUFFER {
                 self.bytes = vec![0; READ_BUFFER];
             }
-        } else if self.start > 0 && self.bytes.len() - self.end < self.bytes.len() / 2 {
+        } else if self.start > 0 && (wants_more || self.bytes.len() - self.end < self.bytes.len() / 2) {
             self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
+        }
+        if wants_more {
+            self.bytes.resize(READ_BUFFER, 0);
         }
         if self.end == self.bytes.len() {
             // Full: twice as much, but not more than the frame that has begun.

@@ -66,6 +66,21 @@ fn it_grows_as_bytes_arrive_and_is_small_again_when_empty() {
 }
 
 #[test]
+fn a_read_that_fills_it_makes_room_for_large_ones_although_a_part_of_a_frame_is_left() {
+    let mut buffer = FrameBuffer::new(FRAME_MAX);
+    let (expected, bytes) = many_tells(&[100; 1000]);
+    let at_first = buffer.spare().len();
+    assert!(at_first < READ_BUFFER);
+    let (first, rest) = bytes.split_at(at_first);
+    let mut found = tells(&mut buffer, first, at_first);
+    let left = buffer.left();
+    assert!(left > 0, "frames do not end where the buffer does");
+    assert_eq!(buffer.spare().len(), READ_BUFFER - left);
+    found.extend(tells(&mut buffer, rest, READ_BUFFER));
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn a_part_of_a_frame_is_left_and_counted() {
     let mut buffer = FrameBuffer::new(FRAME_MAX);
     let (_, bytes) = many_tells(&[3]);
