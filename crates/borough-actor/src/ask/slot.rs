@@ -131,12 +131,12 @@ pub(super) trait AnySlot: Send + Sync {
     fn is_open(&self) -> bool;
     /// The turn in which the answer to this ask is awaited, if it still is and if it is awaited in one.
     fn turn_of(&self, ask: AskId) -> Option<Turn>;
-    /// Takes an answer from another node. True if the slot has served and is to leave the table: nobody waits at it.
-    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool;
-    /// Another node says that there will be no answer. True as above.
-    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool;
-    /// The way by which the reply handle went is lost. The slot's place, if it is to leave the table.
-    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Option<u32>;
+    /// Takes an answer from another node.
+    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> Served;
+    /// Another node says that there will be no answer.
+    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> Served;
+    /// The way by which the reply handle went is lost.
+    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Served;
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -148,6 +148,17 @@ pub(super) enum Went {
     Further(ReplyAddress),
     /// Nobody waits for it.
     Nowhere,
+}
+
+/// What is left to do once an answer has come from another node, or the word that none will.
+#[must_use]
+pub(super) enum Served {
+    /// Nothing: the slot serves another ask by now, or nobody.
+    Nobody,
+    /// Whoever asked is to be woken.
+    Asker(Waker),
+    /// Nobody waits at the slot in that place, so it is to leave the table.
+    Place(u32),
 }
 
 /// What a sweep found at a slot.
@@ -351,20 +362,16 @@ impl<T> AnswerSlot<T> {
         inner.abroad.as_ref().filter(|_| awaited).map(|abroad| abroad.decode)
     }
 
-    /// The answer to this ask came from another node, or none will. The slot may serve another ask by now, or nobody:
-    /// nothing happens then. True if the slot has served and is to leave the table.
-    fn end_abroad(self: Arc<Self>, ask: AskId, answer: Result<T, Lost>) -> bool {
+    /// The answer to this ask came from another node, or none will.
+    fn end_abroad(self: Arc<Self>, ask: AskId, answer: Result<T, Lost>) -> Served {
         let mut inner = lock(&self.inner);
         if inner.abroad.is_none() || self.name(&inner) != ask {
-            return false;
+            return Served::Nobody;
         }
         match mem::replace(&mut inner.state, State::Closed) {
             State::Open(asker) => {
                 inner.state = answer.map_or_else(State::Lost, State::Answered);
-                drop(inner);
-                drop(self);
-                asker.wake();
-                false
+                Served::Asker(asker)
             }
             State::Forwarding(forward) => {
                 drop(inner);
@@ -377,11 +384,11 @@ impl<T> AnswerSlot<T> {
                 if let Err(fault) = handed_on {
                     tracing::error!(%fault, "an answer from another node panicked as it was adapted");
                 }
-                true
+                Served::Place(self.index)
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                false
+                Served::Nobody
             }
         }
     }
@@ -426,24 +433,24 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
         inner.terms.turn.filter(|_| awaited)
     }
 
-    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> bool {
-        let Some(decode) = self.decoder(ask) else { return false };
+    fn answer_encoded(self: Arc<Self>, ask: AskId, codec: CodecId, answer: &[u8]) -> Served {
+        let Some(decode) = self.decoder(ask) else { return Served::Nobody };
         decode_as(codec);
         // User code: not under the lock, and what it does is no reason to lose the answers of others.
         let answer = Fault::catch(|| decode(codec, answer)).ok().and_then(Result::ok);
         self.end_abroad(ask, answer.ok_or(Lost::Unreadable))
     }
 
-    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> bool {
+    fn lose_abroad(self: Arc<Self>, ask: AskId, why: Lost) -> Served {
         self.end_abroad(ask, Err(why))
     }
 
-    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
+    fn carrier_lost(self: Arc<Self>, is_lost: &dyn Fn(u32) -> bool) -> Served {
         let inner = lock(&self.inner);
         let went = inner.abroad.as_ref().is_some_and(|abroad| is_lost(abroad.carrier));
-        let (ask, index) = (self.name(&inner), self.index);
+        let ask = self.name(&inner);
         drop(inner);
-        (went && self.end_abroad(ask, Err(Lost::Node))).then_some(index)
+        if went { self.end_abroad(ask, Err(Lost::Node)) } else { Served::Nobody }
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::AskId;
 use super::given_up::GivenUp;
 use super::id::SLOTS;
-use super::slot::{AnswerSlot, AnySlot, Lost, Origin, Swept};
+use super::slot::{AnswerSlot, AnySlot, Lost, Origin, Served, Swept};
 use super::turn::Turn;
 use crate::id::ActorId;
 
@@ -173,21 +173,26 @@ impl AskTable {
         slot.awaits(ask).then_some(slot)
     }
 
-    /// An answer came from another node.
-    pub(crate) fn answer_encoded(&self, ask: AskId, codec: CodecId, answer: &[u8]) {
-        if let Some(slot) = self.slot(ask)
-            && slot.answer_encoded(ask, codec, answer)
-        {
-            self.unregister(ask.slot());
-        }
+    /// An answer came from another node. Gives who is to be woken, if somebody waits for it.
+    pub(crate) fn answer_encoded(&self, ask: AskId, codec: CodecId, answer: &[u8]) -> Option<Waker> {
+        let served = self.slot(ask)?.answer_encoded(ask, codec, answer);
+        self.tidy(served)
     }
 
     /// Another node says that there will be no answer.
     pub(crate) fn lose(&self, ask: AskId, why: Lost) {
-        if let Some(slot) = self.slot(ask)
-            && slot.lose_abroad(ask, why)
-        {
-            self.unregister(ask.slot());
+        let served = self.slot(ask).map(|slot| slot.lose_abroad(ask, why));
+        served.and_then(|served| self.tidy(served)).into_iter().for_each(Waker::wake);
+    }
+
+    fn tidy(&self, served: Served) -> Option<Waker> {
+        match served {
+            Served::Nobody => None,
+            Served::Asker(asker) => Some(asker),
+            Served::Place(index) => {
+                self.unregister(index);
+                None
+            }
         }
     }
 
@@ -198,9 +203,7 @@ impl AskTable {
             slots.iter().cloned().collect()
         };
         for slot in slots {
-            if let Some(ends) = slot.carrier_lost(is_lost) {
-                self.unregister(ends);
-            }
+            self.tidy(slot.carrier_lost(is_lost)).into_iter().for_each(Waker::wake);
         }
     }
 

@@ -21,6 +21,7 @@ mod sending;
 mod travel;
 
 use std::collections::BTreeSet;
+use std::task::Waker;
 
 use borough_wire::codec::CodecId;
 
@@ -38,9 +39,11 @@ pub use crate::ask::Lost;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::system::SystemHandle;
 
-/// An answer came from another node, in that codec. To be called [`within`] the passage from there.
-pub fn answer(system: &SystemHandle, ask: u64, codec: CodecId, body: &[u8]) {
-    system.core().asks.answer_encoded(AskId::of_number(ask), codec, body);
+/// An answer came from another node, in that codec. To be called [`within`] the passage from there. Gives whoever waits for it, to be woken once
+/// those are known who wait for the answers that came with it.
+#[must_use = "whoever waits is to be woken"]
+pub fn answer(system: &SystemHandle, ask: u64, codec: CodecId, body: &[u8]) -> Option<Waker> {
+    system.core().asks.answer_encoded(AskId::of_number(ask), codec, body)
 }
 
 /// Another node says that an ask will have no answer.

@@ -5,10 +5,11 @@
 //! peer.rs     the link to one life of one peer: the `Carrier` of the actors there
 //! outbound.rs the writer of one lane       queue.rs what waits for it      unacked.rs what it may have to send again
 //! inbound.rs  the reader of one connection session.rs what has arrived     inlets.rs  the ways into actors
-//! codes.rs    small numbers on the wire
+//! askers.rs   whom answers wake            codes.rs   small numbers on the wire
 //! ```
 //! A life that was removed is never spoken to again: see [`Hub::close`].
 
+mod askers;
 mod codes;
 mod dialler;
 mod hub;

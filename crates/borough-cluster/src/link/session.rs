@@ -14,6 +14,7 @@ use borough_actor::remote::{self, Arrived, Carrier, Interruption, Lost, RUN_BYTE
 use borough_wire::codec::CodecId;
 use borough_wire::frame::{Assembler, Frame, FrameBuffer, Run};
 
+use super::askers::Askers;
 use super::codes;
 use super::inlets::{Inlets, Waiting};
 use super::peer::Link;
@@ -53,6 +54,8 @@ struct Desk {
     link: Arc<Link>,
     carrier: Arc<dyn Carrier>,
     inlets: Inlets,
+    /// Whose answers have come.
+    askers: Askers,
     /// Watched actors that are gone; each is said once nothing waits any more that had come for its watcher before.
     gone: VecDeque<Gone>,
 }
@@ -80,7 +83,13 @@ pub(super) enum Taken {
 impl Session {
     pub(super) fn new(link: Arc<Link>, message_max: usize) -> Self {
         let carrier: Arc<dyn Carrier> = link.clone();
-        let desk = Desk { link, carrier, inlets: Inlets::default(), gone: VecDeque::new() };
+        let desk = Desk {
+            link,
+            carrier,
+            inlets: Inlets::default(),
+            askers: Askers::default(),
+            gone: VecDeque::new(),
+        };
         let reading = Reading { ticket: 0, parts: 0, assembler: Assembler::new(message_max), desk };
         Self { register: Mutex::default(), reading: Mutex::new(reading), message_max }
     }
@@ -183,7 +192,7 @@ impl Reading {
     pub(super) fn take(&mut self, session: &Session, buffer: &mut FrameBuffer) -> Result<Taken, Broken> {
         let carrier = self.desk.carrier.clone();
         let ticket = self.ticket;
-        remote::within(&carrier, || {
+        let taken = remote::within(&carrier, || {
             loop {
                 // Between the chunks of a message a run would be a mistake, and is left for the assembler to find.
                 while self.assembler.is_idle()
@@ -204,7 +213,9 @@ impl Reading {
                 }
                 self.desk.act(frame)?;
             }
-        })
+        });
+        self.desk.askers.wake();
+        taken
     }
 
     /// Whether a message comes in parts and is not whole yet.
@@ -226,7 +237,9 @@ impl Desk {
             Frame::Ask { target, ask, codec, deadline, body, .. } => {
                 self.deliver(target, Some((ask, deadline)), codec, body);
             }
-            Frame::Answer { ask, codec, body } => remote::answer(self.link.system(), ask, codec, body),
+            Frame::Answer { ask, codec, body } => {
+                self.askers.answered(remote::answer(self.link.system(), ask, codec, body));
+            }
             Frame::Lost { ask, why } => remote::lose(self.link.system(), ask, codes::lost(why)),
             Frame::Interrupt { target, what } => self.interrupt(target, what)?,
             Frame::Watch { target, watch } => self.link.watched_by_peer(target, watch),

@@ -480,7 +480,8 @@ impl Carrier for Loop {
 
     /// What is answered to the node at the other end is answered here: it is the same.
     fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
-        borough_actor::remote::answer(self.home.system(), ask, codec, body);
+        let asker = borough_actor::remote::answer(self.home.system(), ask, codec, body);
+        asker.into_iter().for_each(Waker::wake);
         Ok(())
     }
 
