@@ -58,14 +58,7 @@ impl EntityId {
     /// The id of these bytes.
     #[inline]
     pub fn new(bytes: &[u8]) -> Result<Self, EntityIdError> {
-        match bytes.len() {
-            0 => Err(EntityIdError::Empty),
-            1..=INLINE => Ok(Self { words: words(bytes, bytes.len()), long: None }),
-            len @ ..=Self::MAX => {
-                Ok(Self { words: words(&bytes[..INLINE], len), long: Some(Arc::new(bytes.into())) })
-            }
-            len => Err(EntityIdError::TooLong { len }),
-        }
+        IdView::new(bytes).map(IdView::to_id)
     }
 
     /// How many bytes it has.
@@ -95,17 +88,55 @@ impl EntityId {
             None => Cow::Owned(self.with_bytes(<[u8]>::to_vec)),
         }
     }
+}
+
+/// An id where it lies in a message: hashed and compared as the [`EntityId`] of its bytes, which need not be made.
+#[derive(Clone, Copy, Debug)]
+pub struct IdView<'a> {
+    words: [u64; 3],
+    long: Option<&'a [u8]>,
+}
+
+impl<'a> IdView<'a> {
+    /// The id of these bytes.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Result<Self, EntityIdError> {
+        match bytes.len() {
+            0 => Err(EntityIdError::Empty),
+            1..=INLINE => Ok(Self { words: words(bytes, bytes.len()), long: None }),
+            len @ ..=EntityId::MAX => Ok(Self { words: words(&bytes[..INLINE], len), long: Some(bytes) }),
+            len => Err(EntityIdError::TooLong { len }),
+        }
+    }
+
+    /// That id, wherever it lies.
+    #[inline]
+    pub fn of(id: &'a EntityId) -> Self {
+        Self { words: id.words, long: id.long.as_deref().map(|long| &**long) }
+    }
+
+    /// Whether it is that one.
+    #[inline]
+    pub fn is(self, id: &EntityId) -> bool {
+        self.words == id.words && self.long == IdView::of(id).long
+    }
+
+    /// The id to keep.
+    #[inline]
+    pub fn to_id(self) -> EntityId {
+        EntityId { words: self.words, long: self.long.map(|long| Arc::new(long.into())) }
+    }
 
     /// Three words that depend on every byte of a short id and on the first 23 of a long one, and its length: for hashing within a process.
     #[inline]
-    pub(crate) fn words(&self) -> [u64; 3] {
+    pub(crate) fn words(self) -> [u64; 3] {
         self.words
     }
 
     /// All bytes of an id that is not in its words alone.
     #[inline]
-    pub(crate) fn long(&self) -> Option<&[u8]> {
-        self.long.as_deref().map(|long| &**long)
+    pub(crate) fn long(self) -> Option<&'a [u8]> {
+        self.long
     }
 }
 
@@ -116,19 +147,30 @@ impl Default for EntityId {
     }
 }
 
+/// At most 23 bytes as three words, in the last byte of which is `len`. Without a detour by memory, where what was written in small pieces is
+/// waited for if it is read in large ones.
 #[inline]
 fn words(bytes: &[u8], len: usize) -> [u64; 3] {
-    let mut padded = [0; 24];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    #[expect(clippy::cast_possible_truncation, reason = "it is at most 255")]
-    {
-        padded[INLINE] = len as u8;
-    }
-    let mut words = [0; 3];
-    for (word, bytes) in words.iter_mut().zip(padded.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*bytes);
-    }
-    words
+    let [first, second, third] = match bytes.len() {
+        0..8 => [bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0, 0],
+        8..16 => [word(bytes), rest(bytes), 0],
+        _ => [word(bytes), word(&bytes[8..]), rest(bytes)],
+    };
+    [first, second, third | (len as u64) << 56]
+}
+
+/// The first eight bytes.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// The bytes behind the last whole word.
+#[inline]
+fn rest(bytes: &[u8]) -> u64 {
+    let last = bytes.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+    // In two steps: a word cannot be shifted by all its bits.
+    last >> 8 >> (56 - 8 * (bytes.len() % 8))
 }
 
 impl Hash for EntityId {
@@ -326,12 +368,26 @@ mod tests {
 
     #[test]
     fn the_bytes_come_back_whatever_their_number() {
-        for len in [1, 7, 8, 15, 16, 22, 23, 24, 25, 100, 255] {
-            let bytes: Vec<u8> = (0..=255).take(len).collect();
+        for len in 1..=255 {
+            let bytes: Vec<u8> = (1..=255).take(len).collect();
             let id = EntityId::new(&bytes).unwrap();
             assert_eq!(&*id.as_bytes(), &bytes[..]);
             assert_eq!(id.len(), len);
             assert_eq!(id, id.clone());
+        }
+    }
+
+    #[test]
+    fn bytes_where_they_lie_are_the_id_made_of_them_and_no_other() {
+        for len in 1..=255 {
+            let mut bytes: Vec<u8> = (1..=255).take(len).collect();
+            let id = EntityId::new(&bytes).unwrap();
+            assert!(IdView::new(&bytes).unwrap().is(&id));
+            assert_eq!(IdView::new(&bytes).unwrap().to_id(), id);
+            bytes[len - 1] ^= 1;
+            assert!(!IdView::new(&bytes).unwrap().is(&id));
+            bytes.pop();
+            assert!(IdView::new(&bytes).is_ok_and(|shorter| !shorter.is(&id)) == (len > 1));
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::any::type_name;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -37,8 +38,8 @@ impl Outgoing<'_> {
     /// Sends a message; stands in line if there is no room.
     #[inline]
     pub fn send<M: Message>(self, message: M, ask: Option<Asked>) -> Tell<M> {
-        match self.pass(&message, ask, |head, body| self.carrier.try_send(head, body)) {
-            Ok(_) => {
+        match self.pass(&message, ask, |head, body, _| self.carrier.try_send(head, body)) {
+            Ok(()) => {
                 travelled(message);
                 Tell::accepted()
             }
@@ -49,8 +50,8 @@ impl Outgoing<'_> {
 
     /// Sends a message if there is room.
     pub fn try_send<M: Message>(self, message: M) -> Result<(), TryTellError<M>> {
-        match self.pass(&message, None, |head, body| self.carrier.try_send(head, body)) {
-            Ok(_) => {
+        match self.pass(&message, None, |head, body, _| self.carrier.try_send(head, body)) {
+            Ok(()) => {
                 travelled(message);
                 Ok(())
             }
@@ -61,8 +62,8 @@ impl Outgoing<'_> {
     /// Encodes a message that will go by this way, behind others: it has travelled. One that cannot be encoded is given back. `left`
     /// says how long its asker still waits, if it is an ask that came from another node.
     pub fn encode<M: Message>(self, message: M, left: Option<Duration>) -> Result<(Head, Vec<u8>), M> {
-        match self.pass(&message, None, |head, body| Ok((head, std::mem::take(body)))) {
-            Ok(((mut head, body), _)) => {
+        match self.pass(&message, None, |head, body, _| Ok((head, mem::take(body)))) {
+            Ok((mut head, body)) => {
                 travelled(message);
                 if let (Some((_, timeout)), Some(left)) = (&mut head.ask, left) {
                     *timeout = left;
@@ -73,10 +74,8 @@ impl Outgoing<'_> {
         }
     }
 
-    /// Encodes the message and gives it to `put`. If that is well the message has travelled: a reply in it is answered by
-    /// whoever decodes it.
-    ///
-    /// Gives also which asks stand for replies in it, to be taken back if it does not travel after all.
+    /// Encodes the message and gives it to `put`, with the asks that stand for replies in it. If that is well the message has travelled, and a
+    /// reply in it is answered by whoever decodes it; unless `put` has kept those asks, to take them back if it does not travel after all.
     ///
     /// A tell that carries a reply of its own (to an actor, adapted) travels as the ask of that reply, without an end: who cannot
     /// deliver it says so, and the reply's place here is free again.
@@ -85,8 +84,8 @@ impl Outgoing<'_> {
         self,
         message: &M,
         asked: Option<Asked>,
-        put: impl FnOnce(Head, &mut Vec<u8>) -> Result<R, Unsent>,
-    ) -> Result<(R, Vec<u64>), Failed> {
+        put: impl FnOnce(Head, &mut Vec<u8>, &mut Vec<u64>) -> Result<R, Unsent>,
+    ) -> Result<R, Failed> {
         let (carrier, codec) = (self.carrier, self.carrier.codec());
         passage::with_scratch(|body| {
             body.extend_from_slice(self.head);
@@ -96,23 +95,20 @@ impl Outgoing<'_> {
                 Ok(encoded) => encoded.map_err(|error| error.to_string()),
                 Err(panic) => Err(panic.to_string()),
             };
-            let taken = passage::taken();
+            let mut taken = passage::taken();
             let ask = asked.map(|asked| (asked.id.number(), asked.timeout));
             let mut head = Head { target: self.target, codec, ask };
             if let Some(reply) = taken.first() {
                 head.ask.get_or_insert((*reply, Duration::MAX));
             }
             let outcome = match encoded {
-                Ok(()) => put(head, body).map_err(Failed::Unsent),
+                Ok(()) => put(head, body, &mut taken).map_err(Failed::Unsent),
                 Err(why) => Err(Failed::Encode(why)),
             };
-            match outcome {
-                Ok(passed) => Ok((passed, taken)),
-                Err(failed) => {
-                    take_back(&carrier.home().system().core().asks, taken);
-                    Err(failed)
-                }
+            if outcome.is_err() {
+                take_back(&carrier.home().system().core().asks, taken);
             }
+            outcome
         })
     }
 
@@ -120,7 +116,10 @@ impl Outgoing<'_> {
     fn stand_in_line<M: Message>(self, message: M, asked: Option<Asked>) -> Tell<M> {
         // Encoded again, because this happens seldom: whoever waits keeps its bytes.
         let carrier = self.carrier.clone();
-        match self.pass(&message, asked, |head, body| Ok(carrier.clone().send(head, std::mem::take(body)))) {
+        let enter = |head, body: &mut Vec<u8>, taken: &mut Vec<u64>| {
+            Ok((carrier.clone().send(head, mem::take(body)), mem::take(taken)))
+        };
+        match self.pass(&message, asked, enter) {
             Ok((waiting, taken)) => {
                 let (waiting, message) = (Some(waiting), Some(message));
                 let recipient = (self.recipient)();
@@ -177,7 +176,7 @@ struct Line<M: Message> {
 impl<M: Message> Line<M> {
     /// The message stays here after all, and its replies with it.
     fn take_back(&mut self) {
-        take_back(&self.carrier.home().system().core().asks, std::mem::take(&mut self.taken));
+        take_back(&self.carrier.home().system().core().asks, mem::take(&mut self.taken));
     }
 
     /// Takes the message back; false if it was let in before: it has travelled then.

@@ -18,19 +18,17 @@ pub trait House<M>: Send + Sync {
     fn address(&self, id: &EntityId) -> ActorRef<M>;
 }
 
-/// One resident, as its host keeps it between turns, without its actor.
-#[derive(Debug)]
-pub struct Lodger<M: Send + 'static> {
+/// One resident, as its host knows it between turns, without its actor and what it has.
+#[derive(Debug, Clone, Copy)]
+pub struct Lodger<'a> {
     /// Its name.
-    pub id: EntityId,
+    pub id: &'a EntityId,
     /// The [`hash`](super::hash) of that.
     pub hash: u64,
     /// Its shard.
     pub shard: u32,
     /// The epoch of that shard's owner.
     pub epoch: u64,
-    /// What it has.
-    pub belongings: Belongings<M>,
 }
 
 /// The resident whose turn it is.
@@ -48,12 +46,6 @@ pub(crate) struct Resident<M: Send + 'static> {
     pub(crate) house: Arc<dyn House<M>>,
 }
 
-impl<M: Send + 'static> Default for Lodger<M> {
-    fn default() -> Self {
-        Self { id: EntityId::default(), hash: 0, shard: 0, epoch: 0, belongings: Belongings::default() }
-    }
-}
-
 impl<M: Send + 'static> Resident<M> {
     pub(crate) fn new(house: Arc<dyn House<M>>) -> Self {
         let (id, annex) = (EntityId::default(), OnceLock::new());
@@ -66,24 +58,23 @@ impl<M: Send + 'static> Resident<M> {
 }
 
 impl<A: Actor> Context<A> {
-    /// Lends the context to a resident, for its turn.
+    /// Lends the context to a resident that has these things, for its turn.
     #[inline]
-    pub fn settle(&mut self, lodger: Lodger<A::Msg>) {
-        let Lodger { id, hash, shard, epoch, belongings } = lodger;
+    pub fn settle(&mut self, lodger: Lodger<'_>, belongings: Belongings<A::Msg>) {
         self.lend(belongings);
         let Some(resident) = self.resident() else { return };
-        resident.id = id;
-        resident.hash = hash;
-        resident.shard = shard;
-        resident.epoch = epoch;
+        resident.id.clone_from(lodger.id);
+        resident.hash = lodger.hash;
+        resident.shard = lodger.shard;
+        resident.epoch = lodger.epoch;
     }
 
-    /// The turn is over: gives the resident back.
+    /// The turn is over: gives back what the resident has.
     #[inline]
-    pub fn unsettle(&mut self) -> Lodger<A::Msg> {
-        let Some(resident) = self.resident() else { return Lodger::default() };
-        let id = std::mem::take(&mut resident.id);
-        let (hash, shard, epoch) = (resident.hash, resident.shard, resident.epoch);
-        Lodger { id, hash, shard, epoch, belongings: self.take_back() }
+    pub fn unsettle(&mut self) -> Belongings<A::Msg> {
+        if let Some(resident) = self.resident() {
+            resident.id = EntityId::default();
+        }
+        self.take_back()
     }
 }

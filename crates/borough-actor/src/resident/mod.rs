@@ -4,7 +4,7 @@
 //! host                                       this crate
 //! Mailbox, Batch, Letter                     the queue of a task that hosts many (its letters are the host's own)
 //! Station  ---------------------------->     the task's place in the registry: it is asked to end like any actor
-//! Context::settle(Lodger) -> turn -> unsettle   one resident's turn: actor and context go in and come back
+//! Context::settle -> turn -> unsettle        one resident's turn: actor and context go in and come back
 //! Belongings                                 what few residents have between turns: timers, stash, watches, children
 //! Recipient, Route                           ways to a resident, for asks and for refs
 //! ```
@@ -37,6 +37,7 @@ pub use crate::ask::AskId;
 use crate::ask::{Ask, AskTable};
 pub use crate::ask::{discard, travelled};
 use crate::entity_id::EntityId;
+pub use crate::entity_id::IdView;
 use crate::fault::Fault;
 use crate::id::ActorId;
 pub use crate::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
@@ -130,6 +131,12 @@ pub fn time_left(system: SystemRef<'_>, ask: AskId) -> Option<Duration> {
 /// cannot choose it.
 #[inline]
 pub fn hash(kind: u64, id: &EntityId) -> u64 {
+    hash_of(kind, IdView::of(id))
+}
+
+/// As [`hash`].
+#[inline]
+pub fn hash_of(kind: u64, id: IdView<'_>) -> u64 {
     static CHANCE: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("entities"));
     let seed = kind ^ *CHANCE;
     let [a, b, c] = id.words();

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use borough_actor::resident::{self, AskClock, AskId, Ended, Lodger, Station, Turned, is_given_up};
+use borough_actor::resident::{self, AskClock, AskId, Ended, IdView, Lodger, Station, Turned, is_given_up};
 use borough_actor::{Actor, Context, DeadLetterReason, EntityId, Fault, StopReason, SystemHandle};
 use borough_protocol::sharding::Epoch;
 use tokio::time::Instant;
@@ -137,7 +137,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     #[inline]
     pub(super) fn hash(&self, id: &EntityId) -> u64 {
-        resident::hash(self.seed, id)
+        self.hash_of(IdView::of(id))
+    }
+
+    #[inline]
+    pub(super) fn hash_of(&self, id: IdView<'_>) -> u64 {
+        resident::hash_of(self.seed, id)
     }
 
     pub(super) fn path(&self, id: &EntityId) -> String {
@@ -281,10 +286,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
     )]
     fn lend(&mut self, home: &mut Home<A, T>, slot: u32) -> Box<Context<A>> {
         let belongings = home.table.take_belongings(slot);
-        let id = home.table.peek(slot).id.clone();
+        let id = &home.table.peek(slot).id;
         let mut ctx = self.ctx.take().unwrap_or_else(|| self.station.context(self.around.clone()));
-        let hash = self.hash(&id);
-        ctx.settle(Lodger { id, hash, shard: home.number, epoch: home.epoch.get(), belongings });
+        let (hash, shard, epoch) = (self.hash(id), home.number, home.epoch.get());
+        ctx.settle(Lodger { id, hash, shard, epoch }, belongings);
         ctx
     }
 
@@ -358,7 +363,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let Turned { actor, mut ctx, outcome } = turned;
         let ending = ctx.take_ending();
         let unstashed = ctx.take_unstashed();
-        let belongings = ctx.unsettle().belongings;
+        let belongings = ctx.unsettle();
         self.ctx = Some(ctx);
         let owns = home.table.put_belongings(slot, belongings, &mut self.alarms);
         let is_plain = outcome.is_ok() && ending.is_none() && unstashed.is_empty() && !owns;

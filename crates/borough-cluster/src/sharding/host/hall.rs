@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use borough_actor::Actor;
 use borough_actor::remote::Message;
-use borough_actor::resident::{self, Batch, Taken};
+use borough_actor::resident::{self, Batch, IdView, Taken};
 use tokio::time::Instant;
 
 use super::alarms::Due;
@@ -400,7 +400,7 @@ where
         {
             let Stowed { id, message, ask, .. } = stowed;
             let slot = match slot {
-                Some(slot) if home.table.is(slot, &id) => slot,
+                Some(slot) if home.table.is(slot, IdView::of(&id)) => slot,
                 _ => self.floor.slot_of(home, hash, id),
             };
             return self.floor.message(home, slot, message, ask);

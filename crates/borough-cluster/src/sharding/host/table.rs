@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use borough_actor::resident::Belongings;
+use borough_actor::resident::{Belongings, IdView};
 use borough_actor::{Actor, EntityId};
 
 use super::alarms::{Alarm, Alarms};
@@ -127,12 +127,12 @@ impl<A: Actor, T: Turns<A>> Table<A, T> {
 
     /// Whether that is the slot of that id.
     #[inline]
-    pub(super) fn is(&self, slot: u32, id: &EntityId) -> bool {
-        self.peek(slot).id == *id
+    pub(super) fn is(&self, slot: u32, id: IdView<'_>) -> bool {
+        id.is(&self.peek(slot).id)
     }
 
     pub(super) fn find(&self, hash: u64, id: &EntityId) -> Option<u32> {
-        self.index.find(tag(hash), |slot| self.is(slot, id))
+        self.index.find(tag(hash), |slot| self.is(slot, IdView::of(id)))
     }
 
     /// The slot of that id, a vacant one if it has none yet.

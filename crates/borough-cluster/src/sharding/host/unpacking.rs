@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use borough_actor::remote::{Lost, Message, decode_as, within};
-use borough_actor::resident::{self, AskClock};
+use borough_actor::resident::{self, AskClock, AskId, IdView};
 use borough_actor::{Actor, DeadLetterReason, EntityId};
+use borough_protocol::sharding::Epoch;
 
 use super::floor::Floor;
 use super::hall::{Hall, LOOK_EVERY};
@@ -16,11 +17,20 @@ use super::shard::Placed;
 use super::turns::Turns;
 
 /// Where a message goes.
+#[derive(Clone, Copy)]
 pub(super) struct Coming {
-    id: EntityId,
     hash: u64,
     /// Its entity's slot, if that was easy to find.
     slot: Option<u32>,
+}
+
+/// What is known of a message besides itself.
+struct Head {
+    shard: u32,
+    tag: Epoch,
+    ask: Option<AskId>,
+    /// Only if it is needed.
+    id: Option<EntityId>,
 }
 
 impl<A: Actor, T: Turns<A>> Hall<A, T>
@@ -53,41 +63,59 @@ where
     fn look_up_coming(&self, packet: &Packet, found: &mut Vec<Coming>) {
         let home = |shard| self.home(self.index(shard));
         for came in packet.messages().take(self.chunk) {
-            // Whoever read it from the network has seen to it that it is an id.
-            let id = EntityId::new(came.id).unwrap_or_default();
-            let hash = self.floor.hash(&id);
+            let hash = view(&came).map_or(0, |id| self.floor.hash_of(id));
             let slot = home(came.shard).and_then(|home| home.table.candidate(hash));
-            found.push(Coming { id, hash, slot });
+            found.push(Coming { hash, slot });
         }
         for (came, found) in packet.messages().zip(found) {
-            let is_it = |slot: &u32| home(came.shard).is_some_and(|home| home.table.is(*slot, &found.id));
+            let is_it = |slot: &u32| {
+                home(came.shard).zip(view(&came)).is_some_and(|(home, id)| home.table.is(*slot, id))
+            };
             found.slot = found.slot.filter(is_it);
         }
     }
 
     #[inline]
     fn run_next(&mut self, packet: &mut Packet, found: Coming, now: AskClock) {
+        let Coming { hash, slot } = found;
         let mut message = None;
         let head = packet.next(|came, carrier| {
             within(carrier, || decode(came, &self.floor, &mut message));
-            (came.shard, came.tag, came.ask.map(|(_, left)| now.ask_from_abroad(waits(left))))
+            let Came { shard, tag, .. } = *came;
+            let ask = came.ask.map(|(_, left)| now.ask_from_abroad(waits(left)));
+            let is_at_home = slot.is_some() && self.is_open(shard, tag);
+            let id = if is_at_home { None } else { view(came).map(IdView::to_id) };
+            Head { shard, tag, ask, id }
         });
-        let (Some((shard, tag, ask)), Some(message)) = (head, message) else { return };
-        let Coming { id, hash, slot } = found;
+        let (Some(Head { shard, tag, ask, id }), Some(message)) = (head, message) else { return };
         let index = self.index(shard);
         if let Some(Some(shard)) = self.shards.get_mut(index)
             && shard.open == tag
             && let Some(home) = &mut shard.home
         {
-            let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id));
+            let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id.unwrap_or_default()));
             if Floor::is_overfull(home, slot) {
                 let id = home.table.peek(slot).id.clone();
                 return self.floor.around.refuse(&id, message, ask);
             }
             return self.floor.message(home, slot, message, ask);
         }
+        let id = id.unwrap_or_default();
         self.place(Placed::Message(Stowed::new(Parcel { shard, tag, id, message }, ask)));
     }
+
+    /// Whether what has that tag is handled here and now.
+    #[inline]
+    fn is_open(&self, shard: u32, tag: Epoch) -> bool {
+        let shard = self.shards.get(self.index(shard)).and_then(Option::as_ref);
+        shard.is_some_and(|shard| shard.open == tag && shard.home.is_some())
+    }
+}
+
+/// The id of whom it is for. Whoever read it from the network has seen to it that it is one.
+#[inline]
+fn view<'a>(came: &Came<'a>) -> Option<IdView<'a>> {
+    IdView::new(came.id).ok()
 }
 
 /// Leaves the message in the empty `place`, which stays empty if it cannot be read; whoever asked is told then.
