@@ -6,7 +6,7 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
-use super::slot::{AnswerSlot, Deliver, Lost};
+use super::slot::{AnswerSlot, Deliver, Forward, Lost};
 use crate::actor_ref::ActorRef;
 use crate::fault::Fault;
 
@@ -35,7 +35,7 @@ impl<T: Send + 'static> Reply<T> {
     /// The answer does not wait for room: if that actor's mailbox is full or the actor is gone,
     /// the answer becomes a dead letter, counted with its reason.
     pub fn to_actor(actor: ActorRef<T>) -> Self {
-        Self::forwarding(ToActor(actor))
+        Self::forwarding(Forward::To(Box::new(ToActor(actor))))
     }
 
     /// A reply that takes another type and turns it into the answer this one wants.
@@ -47,11 +47,11 @@ impl<T: Send + 'static> Reply<T> {
     /// }
     /// ```
     pub fn adapt<U: Send + 'static>(self, f: impl FnOnce(U) -> T + Send + 'static) -> Reply<U> {
-        Reply::forwarding(Adapted { reply: self, f })
+        Reply::forwarding(Forward::To(Box::new(Adapted { reply: self, f })))
     }
 
-    pub(super) fn forwarding(to: impl Deliver<T> + 'static) -> Self {
-        Self { slot: Some(Arc::new(AnswerSlot::forwarding(Box::new(to)))) }
+    pub(super) fn forwarding(forward: Forward<T>) -> Self {
+        Self { slot: Some(Arc::new(AnswerSlot::forwarding(forward))) }
     }
 }
 

@@ -91,13 +91,49 @@ pub(super) trait Deliver<T>: Send {
     fn lose(self: Box<Self>, why: Lost) {
         let _ = why;
     }
-    /// Where it goes, if that is another node.
-    fn address(&self) -> Option<ReplyAddress> {
-        None
-    }
 }
 
-pub(super) type Forward<T> = Box<dyn Deliver<T>>;
+/// Where an answer goes that nobody waits for at this slot.
+pub(super) enum Forward<T> {
+    To(Box<dyn Deliver<T>>),
+    /// To another node, which the function sends it to.
+    Abroad(ReplyAddress, fn(ReplyAddress, T)),
+}
+
+impl<T> Forward<T> {
+    fn is_wanted(&self) -> bool {
+        match self {
+            Self::To(to) => to.is_wanted(),
+            Self::Abroad(address, _) => !address.carrier.is_lost(),
+        }
+    }
+
+    #[inline]
+    fn deliver(self, answer: T) -> Result<(), T> {
+        match self {
+            Self::To(to) => to.deliver(answer),
+            Self::Abroad(address, send) => {
+                send(address, answer);
+                Ok(())
+            }
+        }
+    }
+
+    fn lose(self, why: Lost) {
+        match self {
+            Self::To(to) => to.lose(why),
+            Self::Abroad(address, _) => address.carrier.lose(address.ask, why),
+        }
+    }
+
+    /// Where it goes, if that is another node.
+    fn address(&self) -> Option<ReplyAddress> {
+        match self {
+            Self::To(_) => None,
+            Self::Abroad(address, _) => Some(address.clone()),
+        }
+    }
+}
 
 enum State<T> {
     Idle,

@@ -7,7 +7,7 @@ use borough_wire::codec::CodecId;
 
 use super::AskId;
 use super::reply::Reply;
-use super::slot::{AnswerSlot, Deliver, Lost, Went};
+use super::slot::{AnswerSlot, Deliver, Forward, Lost, Went};
 use super::table::AskTable;
 use crate::remote::passage::{self, note_taken, with_scratch};
 use crate::remote::{Message, ReplyAddress};
@@ -34,7 +34,7 @@ impl<T: Message> Reply<T> {
             return Travel::Further(address);
         }
         // A reply to an actor, an adapted one, or one of another system: a slot of our own takes the answer and hands it on.
-        let passed = Box::new(Passed(Self::new(slot.clone())));
+        let passed = Forward::To(Box::new(Passed(Self::new(slot.clone()))));
         let Some(taken) = asks.register(|origin| AnswerSlot::forwarding_from(origin, passed)) else {
             return Travel::Unwanted;
         };
@@ -47,7 +47,7 @@ impl<T: Message> Reply<T> {
 
     /// A handle from another node.
     pub(crate) fn abroad(address: ReplyAddress) -> Self {
-        Self::forwarding(Abroad { address })
+        Self::forwarding(Forward::Abroad(address, answer_abroad))
     }
 
     /// A handle of this node that comes back from another.
@@ -82,39 +82,20 @@ impl<T: Send + 'static> Deliver<T> for Passed<T> {
 }
 
 /// Sends an answer to the node that asked.
-struct Abroad {
-    address: ReplyAddress,
-}
-
-impl<T: Message> Deliver<T> for Abroad {
-    fn is_wanted(&self) -> bool {
-        !self.address.carrier.is_lost()
-    }
-
-    fn deliver(self: Box<Self>, answer: T) -> Result<(), T> {
-        let ReplyAddress { carrier, ask, codec } = self.address;
-        // The ask may have come by way of another node, which knows codecs that the asker does not.
-        let codec = if carrier.reads(codec) { codec } else { carrier.codec() };
-        let sent = with_scratch(|body| {
-            passage::within(&carrier, || codec.encode(&answer, body)).ok()?;
-            carrier.answer(ask, codec, body).ok()
-        });
-        let taken = passage::taken();
-        if sent.is_some() {
-            travelled(answer);
-        } else {
-            take_back(&carrier.home().system().core().asks, taken);
-            carrier.lose(ask, Lost::Unreadable);
-        }
-        Ok(())
-    }
-
-    fn lose(self: Box<Self>, why: Lost) {
-        self.address.carrier.lose(self.address.ask, why);
-    }
-
-    fn address(&self) -> Option<ReplyAddress> {
-        Some(self.address.clone())
+fn answer_abroad<T: Message>(address: ReplyAddress, answer: T) {
+    let ReplyAddress { carrier, ask, codec } = address;
+    // The ask may have come by way of another node, which knows codecs that the asker does not.
+    let codec = if carrier.reads(codec) { codec } else { carrier.codec() };
+    let sent = with_scratch(|body| {
+        passage::within(&carrier, || codec.encode(&answer, body)).ok()?;
+        carrier.answer(ask, codec, body).ok()
+    });
+    let taken = passage::taken();
+    if sent.is_some() {
+        travelled(answer);
+    } else {
+        take_back(&carrier.home().system().core().asks, taken);
+        carrier.lose(ask, Lost::Unreadable);
     }
 }
 

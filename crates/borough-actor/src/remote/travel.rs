@@ -126,11 +126,11 @@ impl<T: Message> Serialize for Reply<T> {
 impl<'de, T: Message> Deserialize<'de> for Reply<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let WireReply { whose, ask } = WireReply::deserialize(deserializer)?;
-        let passage = passage::current(Clone::clone).ok_or_else(|| D::Error::custom(NOT_HERE))?;
-        Ok(match origin(&passage, &whose) {
+        let reply = |passage: &Arc<dyn Carrier>| match origin(passage, &whose) {
             Origin::There(carrier) => Self::abroad(ReplyAddress { carrier, ask, codec: passage::codec() }),
             Origin::Here => Self::home(&passage.home().system().core().asks, ask),
             Origin::Nobody => Self::unwanted(),
-        })
+        };
+        passage::current(reply).ok_or_else(|| D::Error::custom(NOT_HERE))
     }
 }
