@@ -40,8 +40,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const ACK_SILENCE: Duration = Duration::from_secs(10);
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
-/// With fewer bytes than this a writer lets others run first, if there are others.
-const LITTLE: usize = 8 * 1024;
+/// With fewer bytes than this a writer lets others run first, if there are others: again and again while they add something, but not more often
+/// than this.
+const LITTLE: usize = 16 * 1024;
+const COURTESY: usize = 8;
 /// For so many batches with one message each a crowd is remembered.
 const CROWD_LASTS: u8 = 16;
 /// An acknowledgement is small.
@@ -290,9 +292,14 @@ impl Writer {
             some = poll_fn(|cx| queue.poll_some(cx)) => some,
             () = acks.changed.notified(), if self.unacked.bytes() > 0 => return false,
         };
-        let Ok(bytes) = some else { return std::future::pending().await };
-        if self.crowd > 0 && bytes < LITTLE {
+        let Ok(mut bytes) = some else { return std::future::pending().await };
+        let mut before = 0;
+        for _ in 0..COURTESY {
+            if self.crowd == 0 || bytes >= LITTLE || bytes == before {
+                break;
+            }
             tokio::task::yield_now().await;
+            (before, bytes) = (bytes, self.lane.queue.bytes());
         }
         self.keep_batch();
         true
