@@ -25,7 +25,7 @@ pub const MESSAGE_MAX_MOST: usize = 1024 * MIB;
 pub const PATH_MAX: usize = 1024;
 /// The longest other text, in bytes: names of types and clusters, addresses, reasons.
 pub const TEXT_MAX: usize = 512;
-/// How many bytes a reader holds from the start; it grows only for a frame that does not fit. One read then takes what a
+/// How many bytes a reader holds once a peer says much; beyond it only for a frame that does not fit. One read then takes what a
 /// socket usually has.
 pub const READ_BUFFER: usize = 256 * KIB;
 /// How many messages wait for a lane at most; the default of [`Limits::queue_messages`]. Beyond it senders wait.

@@ -13,8 +13,8 @@ const LENGTH: usize = 4;
 /// 0      start                     end     bytes.len()
 /// ```
 ///
-/// It holds little at first, [`READ_BUFFER`] bytes once a read has filled it, and more only for a frame that does not fit, only as its bytes
-/// arrive, and only to the limit; once empty, it holds no more than before.
+/// It holds little at first; once a read has filled it as much as the largest frame, but not more than [`READ_BUFFER`]; and more only for a frame
+/// that does not fit, only as its bytes arrive, and only to the limit. Once empty, it holds no more than before.
 #[derive(Debug)]
 pub struct FrameBuffer {
     /// Initialised to its whole length, so that a socket may write anywhere in it.
@@ -35,11 +35,16 @@ impl FrameBuffer {
         Self { bytes: vec![0; FIRST], start: 0, end: 0, frame_max, was_full: false }
     }
 
+    /// What it holds once much has come.
+    fn large(&self) -> usize {
+        self.frame_max.clamp(FIRST, READ_BUFFER)
+    }
+
     /// Where to read into; never empty. Tell [`filled`](Self::filled) how much was read.
     ///
     /// Call it when [`next`](Self::next) has no more frames: what is left is then less than one.
     pub fn spare(&mut self) -> &mut [u8] {
-        let wants_more = self.was_full && self.bytes.len() < READ_BUFFER;
+        let wants_more = self.was_full && self.bytes.len() < self.large();
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
             if self.bytes.len() > READ_BUFFER {
@@ -50,7 +55,7 @@ impl FrameBuffer {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if wants_more {
-            self.bytes.resize(READ_BUFFER, 0);
+            self.bytes.resize(self.large(), 0);
         }
         if self.end == self.bytes.len() {
             // Full: twice as much, but not more than the frame that has begun.

@@ -81,6 +81,15 @@ fn a_read_that_fills_it_makes_room_for_large_ones_although_a_part_of_a_frame_is_
 }
 
 #[test]
+fn where_frames_are_small_it_stays_small() {
+    let mut buffer = FrameBuffer::new(64);
+    let at_first = buffer.spare().len();
+    let (expected, bytes) = many_tells(&[10; 2000]);
+    assert_eq!(tells(&mut buffer, &bytes, READ_BUFFER), expected);
+    assert!(buffer.spare().len() <= at_first);
+}
+
+#[test]
 fn a_part_of_a_frame_is_left_and_counted() {
     let mut buffer = FrameBuffer::new(FRAME_MAX);
     let (_, bytes) = many_tells(&[3]);
