@@ -37,7 +37,7 @@ impl AskId {
     }
 
     #[inline]
-    fn generation(self) -> u32 {
+    pub(super) fn generation(self) -> u32 {
         (self.0.get() >> 32) as u32
     }
 

@@ -193,8 +193,8 @@ pub(super) enum Served {
     Nobody,
     /// Whoever asked is to be woken.
     Asker(Waker),
-    /// Nobody waits at the slot in that place, so it is to leave the table.
-    Place(u32),
+    /// Nobody waits at the slot of that ask, so it is to leave the table.
+    Slot(AskId),
 }
 
 /// What a sweep found at a slot.
@@ -399,6 +399,8 @@ impl<T> AnswerSlot<T> {
     }
 
     /// The answer to this ask came from another node, or none will.
+    ///
+    /// Takes the hold on the slot, as [`AnswerSlot::answer`]: it is gone before whoever asked can be woken.
     fn end_abroad(self: Arc<Self>, ask: AskId, answer: Result<T, Lost>) -> Served {
         let mut inner = lock(&self.inner);
         if inner.abroad.is_none() || self.name(&inner) != ask {
@@ -420,7 +422,7 @@ impl<T> AnswerSlot<T> {
                 if let Err(fault) = handed_on {
                     tracing::error!(%fault, "an answer from another node panicked as it was adapted");
                 }
-                Served::Place(self.index)
+                Served::Slot(ask)
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;

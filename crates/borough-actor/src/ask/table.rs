@@ -116,9 +116,11 @@ impl AskTable {
         drop(slot);
     }
 
-    /// Takes the slot of that ask out, for whoever drops it.
+    /// Takes the slot of that ask out, for whoever drops it; none if its place is another's by now.
     pub(super) fn vacate(&self, ask: AskId) -> Option<Arc<dyn AnySlot>> {
-        self.slots.write().unwrap_or_else(PoisonError::into_inner).vacate(ask.slot())
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.places.get(ask.slot() as usize)?.slot.as_ref()?;
+        if slot.generation() == ask.generation() { slots.vacate(ask.slot()) } else { None }
     }
 
     /// Whether the asker gave up.
@@ -189,8 +191,8 @@ impl AskTable {
         match served {
             Served::Nobody => None,
             Served::Asker(asker) => Some(asker),
-            Served::Place(index) => {
-                self.unregister(index);
+            Served::Slot(ask) => {
+                drop(self.vacate(ask));
                 None
             }
         }
@@ -266,5 +268,28 @@ impl AskTable {
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registered(table: &AskTable) -> (Arc<AnswerSlot<u64>>, AskId) {
+        let slot = table.register(AnswerSlot::<u64>::idle).unwrap();
+        let ask = slot.open(Waker::noop(), Duration::from_secs(1), None);
+        (slot, ask)
+    }
+
+    #[test]
+    fn whoever_takes_an_ask_out_that_is_gone_takes_no_other_out() {
+        let table = AskTable::new();
+        let (_gone, gone) = registered(&table);
+        assert!(table.vacate(gone).is_some());
+        let (_next, next) = registered(&table);
+        assert_eq!(next.slot(), gone.slot(), "the place is used again");
+        assert!(table.vacate(gone).is_none());
+        assert!(table.slot(next).is_some());
+        assert!(table.vacate(next).is_some());
     }
 }
