@@ -93,6 +93,7 @@ where
             && shard.open == tag
             && let Some(home) = &mut shard.home
         {
+            debug_assert!(slot.is_some() || id.is_some(), "whoever is not there yet has a name");
             let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id.unwrap_or_default()));
             if Floor::is_overfull(home, slot) {
                 let id = home.table.peek(slot).id.clone();
@@ -100,6 +101,7 @@ where
             }
             return self.floor.message(home, slot, message, ask);
         }
+        debug_assert!(id.is_some(), "what is not at home goes by its name");
         let id = id.unwrap_or_default();
         self.place(Placed::Message(Stowed::new(Parcel { shard, tag, id, message }, ask)));
     }

@@ -473,6 +473,21 @@ async fn messages_of_another_node_are_decoded_and_handled_in_order() {
     assert_eq!(node.ask("a", Word::Heard).await.unwrap(), expected);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_message_of_another_node_waits_for_its_epoch_though_its_entity_lives() {
+    let system = system();
+    let node = Node::running(&system, things());
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED]);
+    for mut inlet in node.come(&[("a", 2000, Word::Note(7))]) {
+        std::future::poll_fn(|cx| inlet.poll_flush(cx)).await;
+    }
+    node.attended().await;
+    assert_eq!(node.ask("a", Word::Heard).await.unwrap(), [STARTED], "it is for the next life of its shard");
+    node.order(Order::Start { shard: 1, epoch: e(2000) });
+    node.look(3000);
+    assert_eq!(node.ask_by("a", 2000, Word::Heard).await.unwrap(), [STARTED, 7]);
+}
+
 #[tokio::test]
 async fn a_system_that_shuts_down_takes_its_lanes_with_it() {
     let system = system();
