@@ -2,52 +2,106 @@
 //!
 //! One that is woken asks again most often, and all that is asked meanwhile leaves in one piece. Woken one by one, each would call a worker that
 //! sleeps to take it over; that one finds nothing but it, sends its next ask by itself, and sleeps again.
+//!
+//! Promise: everybody is woken. Together means by the worker that read the answers, once it has nothing else to do or has done a few dozen other
+//! things; if it does not come to that within [`PATIENCE`], by whoever looks after them.
 
+use std::collections::VecDeque;
 use std::future::Future;
+use std::mem;
 use std::pin::pin;
-use std::task::{Context, Waker};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 
 use tokio::task::yield_now;
+use tokio::time::Instant;
 
-/// Nobody waits for more answers than these before it is woken.
-const MANY: usize = 256;
-/// So few are woken one by one: they lose nothing, and need not wait until the worker has run what it has to.
+/// So few are woken one by one: they lose nothing by it.
 const FEW: usize = 8;
+/// A worker that takes longer than this is held up by something.
+pub(super) const PATIENCE: Duration = Duration::from_millis(10);
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Askers(Vec<Waker>);
+pub(super) struct Askers {
+    answered: VecDeque<Waker>,
+    /// Those that a worker is to wake, and since when.
+    left: Vec<(Instant, Arc<Together>)>,
+}
+
+/// They are woken when this is.
+struct Together(Mutex<VecDeque<Waker>>);
+
+impl Together {
+    fn take(&self) -> VecDeque<Waker> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+impl Wake for Together {
+    fn wake(self: Arc<Self>) {
+        self.take().into_iter().for_each(Waker::wake);
+    }
+}
 
 impl Askers {
     /// Remembers whoever has an answer, until it is woken with the others.
     #[inline]
     pub(super) fn answered(&mut self, asker: Option<Waker>) {
-        self.0.extend(asker);
-        if self.0.len() >= MANY {
-            self.wake();
-        }
+        self.answered.extend(asker);
     }
 
+    /// Wakes them, or has them woken: those are to be [looked after](Self::look_after).
     pub(super) fn wake(&mut self) {
-        if self.0.len() <= FEW {
-            return self.0.drain(..).for_each(Waker::wake);
+        if self.answered.len() <= FEW {
+            // One by one, so that a waker that panics takes no other with it.
+            while let Some(asker) = self.answered.pop_front() {
+                asker.wake();
+            }
+            return;
         }
-        // As if each had yielded: the runtime wakes those all at once, once its worker has nothing else to do or has done a
-        // few dozen other things, and the last first.
-        for asker in self.0.drain(..).rev() {
-            let _ = pin!(yield_now()).poll(&mut Context::from_waker(&asker));
+        let together = Arc::new(Together(Mutex::new(mem::take(&mut self.answered))));
+        // As if they had yielded: the runtime wakes those when their worker is about to look for other work, and calls nobody for each.
+        let _ = pin!(yield_now()).poll(&mut Context::from_waker(&together.clone().into()));
+        self.left.push((Instant::now(), together));
+    }
+
+    /// Wakes those that should have been woken by now. Whether some are left to be looked after.
+    pub(super) fn look_after(&mut self) -> bool {
+        if self.left.is_empty() {
+            return false;
         }
+        let now = Instant::now();
+        self.left.retain(|(since, together)| {
+            if now.duration_since(*since) >= PATIENCE {
+                together.clone().wake();
+            }
+            !together.is_over()
+        });
+        !self.left.is_empty()
+    }
+}
+
+/// Nobody looks after them any more.
+impl Drop for Askers {
+    fn drop(&mut self) {
+        let left = self.left.drain(..).flat_map(|(_, together)| together.take());
+        self.answered.drain(..).chain(left).for_each(Waker::wake);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-    use std::task::Wake;
-
     use super::*;
 
-    struct Asker(usize, Arc<Mutex<Vec<usize>>>);
+    type Woken = Arc<Mutex<Vec<usize>>>;
+
+    struct Asker(usize, Woken);
 
     impl Wake for Asker {
         fn wake(self: Arc<Self>) {
@@ -55,54 +109,100 @@ mod tests {
         }
     }
 
-    /// Answers so many, and gives who was woken by then, after they were to be woken, and once others have run.
-    async fn answer(count: usize) -> [Vec<usize>; 3] {
-        let woken = Arc::new(Mutex::new(Vec::new()));
+    /// So many that have an answer, and who was woken of them.
+    fn answered(count: usize) -> (Askers, Woken) {
+        let woken = Woken::default();
         let mut askers = Askers::default();
         for number in 0..count {
             askers.answered(Some(Waker::from(Arc::new(Asker(number, woken.clone())))));
         }
-        let before = woken.lock().unwrap().clone();
-        askers.wake();
-        let now = woken.lock().unwrap().clone();
-        yield_now().await;
-        let later = woken.lock().unwrap().clone();
-        [before, now, later]
+        assert!(woken.lock().unwrap().is_empty());
+        (askers, woken)
+    }
+
+    fn all(count: usize) -> Vec<usize> {
+        (0..count).collect()
     }
 
     #[tokio::test]
     async fn a_few_are_woken_at_once() {
-        for count in [1, FEW] {
-            let all: Vec<_> = (0..count).collect();
-            assert_eq!(answer(count).await, [vec![], all.clone(), all]);
+        for count in [0, 1, FEW] {
+            let (mut askers, woken) = answered(count);
+            askers.wake();
+            assert!(!askers.look_after());
+            assert_eq!(*woken.lock().unwrap(), all(count));
         }
     }
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn several_are_woken_together_in_the_order_of_their_answers() {
-        let answered = tokio::spawn(answer(FEW + 1)).await.unwrap();
-        assert_eq!(answered, [vec![], vec![], (0..=FEW).collect()]);
+    async fn many_are_woken_together() {
+        let (mut askers, woken) = answered(1000);
+        askers.wake();
+        assert!(askers.look_after());
+        assert!(woken.lock().unwrap().is_empty());
+        yield_now().await;
+        assert_eq!(*woken.lock().unwrap(), all(1000));
+        assert!(!askers.look_after());
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_more_than_a_few_hundred_others() {
-        let [_, _, later] = answer(3 * MANY).await;
-        assert_eq!(later.len(), 3 * MANY);
-        let mut askers = Askers::default();
-        for _ in 0..MANY {
-            askers.answered(Some(Waker::noop().clone()));
+    async fn many_are_woken_together_in_the_order_of_their_answers() {
+        many_are_woken_together().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn and_by_a_worker_of_several() {
+        tokio::spawn(many_are_woken_together()).await.unwrap();
+    }
+
+    #[test]
+    fn whom_a_worker_holds_up_is_woken_by_the_one_who_looks_after_them() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let (mut askers, woken) = answered(FEW + 1);
+        let (give, given) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        runtime.spawn(async move {
+            askers.wake();
+            give.send(askers).unwrap();
+            let _ = ended.recv();
+        });
+        let mut askers = given.recv().unwrap();
+        std::thread::sleep(PATIENCE);
+        assert!(woken.lock().unwrap().is_empty(), "their worker is held up");
+        assert!(!askers.look_after());
+        assert_eq!(*woken.lock().unwrap(), all(FEW + 1));
+        drop(end);
+    }
+
+    #[test]
+    fn one_that_panics_takes_no_other_with_it() {
+        struct Panics;
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("as this test wants it");
+            }
         }
-        assert!(askers.0.is_empty());
+        let (mut askers, woken) = answered(1);
+        askers.answered.push_front(Waker::from(Arc::new(Panics)));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| askers.wake())).is_err());
+        askers.wake();
+        assert_eq!(*woken.lock().unwrap(), all(1));
     }
 
     #[test]
     fn outside_of_a_runtime_they_are_woken_at_once() {
-        let woken = Arc::new(Mutex::new(Vec::new()));
-        let mut askers = Askers::default();
-        for number in 0..=FEW {
-            askers.answered(Some(Waker::from(Arc::new(Asker(number, woken.clone())))));
-        }
+        let (mut askers, woken) = answered(FEW + 1);
         askers.wake();
+        assert_eq!(*woken.lock().unwrap(), all(FEW + 1));
+    }
+
+    #[tokio::test]
+    async fn they_are_woken_though_nobody_looks_after_them_any_more() {
+        let (askers, woken) = answered(FEW + 1);
+        drop(askers);
+        assert_eq!(woken.lock().unwrap().len(), FEW + 1);
+        let (mut askers, woken) = answered(FEW + 1);
+        askers.wake();
+        drop(askers);
         assert_eq!(woken.lock().unwrap().len(), FEW + 1);
     }
 }

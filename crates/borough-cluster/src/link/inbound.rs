@@ -13,6 +13,7 @@ use borough_wire::frame::{FrameBuffer, put_ack};
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf, split};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::askers;
 use super::session::{Broken, Session, Taken};
 use crate::transport::Stream;
 
@@ -104,6 +105,7 @@ impl Inbound {
     ) -> Poll<Step> {
         let shared = self.session.clone();
         let Some(mut reading) = shared.reading(self.ticket) else { return Poll::Ready(Step::Superseded) };
+        let mut askers = reading.look_after_askers();
         let gathering = loop {
             let Some(position) = shared.position(self.ticket, cx.waker()) else {
                 return Poll::Ready(Step::Superseded);
@@ -132,36 +134,47 @@ impl Inbound {
                 Ok(Taken::Superseded) => return Poll::Ready(Step::Superseded),
                 Err(broken) => return Poll::Ready(Step::Broken(broken)),
             }
+            if reading.look_after_askers() {
+                // They are woken by this worker, so it reads no more now. Another goes on, and looks after them if this one is held up.
+                askers = true;
+                cx.waker().wake_by_ref();
+                break reading.is_gathering();
+            }
         };
         drop(reading);
         let Some(position) = shared.position(self.ticket, cx.waker()) else {
             return Poll::Ready(Step::Superseded);
         };
-        self.poll_timer(cx, timer.as_mut(), armed, position, gathering)
-    }
-
-    /// Nothing can be read now: acknowledges what is left when its time has come.
-    fn poll_timer(
-        &self,
-        cx: &mut Context<'_>,
-        mut timer: Pin<&mut Sleep>,
-        armed: &mut bool,
-        position: u64,
-        gathering: bool,
-    ) -> Poll<Step> {
         let stands = self.acknowledged == Some(position);
-        if stands && !self.held && !gathering {
+        let delay = if askers {
+            askers::PATIENCE
+        } else if !stands {
+            ACK_DELAY
+        } else if self.held || gathering {
+            ACK_REPEAT
+        } else {
             return Poll::Pending;
-        }
-        if !*armed {
-            let delay = if stands { ACK_REPEAT } else { ACK_DELAY };
-            timer.as_mut().reset(Instant::now() + delay);
-            *armed = true;
-        }
-        if timer.poll(cx).is_pending() {
-            return Poll::Pending;
-        }
-        *armed = false;
-        Poll::Ready(Step::Acknowledge(position))
+        };
+        // Nothing can be read now: what is left is acknowledged when its time has come.
+        poll_timer(cx, timer.as_mut(), armed, delay).map(|()| Step::Acknowledge(position))
     }
+}
+
+/// Ready when so much time has gone by, or less, since this was first asked.
+fn poll_timer(
+    cx: &mut Context<'_>,
+    mut timer: Pin<&mut Sleep>,
+    armed: &mut bool,
+    delay: Duration,
+) -> Poll<()> {
+    let at = Instant::now() + delay;
+    if !*armed || at < timer.deadline() {
+        timer.as_mut().reset(at);
+        *armed = true;
+    }
+    if timer.poll(cx).is_pending() {
+        return Poll::Pending;
+    }
+    *armed = false;
+    Poll::Ready(())
 }

@@ -41,9 +41,10 @@ const ACK_SILENCE: Duration = Duration::from_secs(10);
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 /// With fewer bytes than this a writer lets others run first, if there are others: again and again while they add something, but not more often
-/// than this.
+/// than this, and not after this time.
 const LITTLE: usize = 16 * 1024;
 const COURTESY: usize = 8;
+const COURTESY_TIME: Duration = Duration::from_micros(200);
 /// For so many batches with one message each a crowd is remembered.
 const CROWD_LASTS: u8 = 16;
 /// An acknowledgement is small.
@@ -292,17 +293,24 @@ impl Writer {
             some = poll_fn(|cx| queue.poll_some(cx)) => some,
             () = acks.changed.notified(), if self.unacked.bytes() > 0 => return false,
         };
-        let Ok(mut bytes) = some else { return std::future::pending().await };
-        let mut before = 0;
-        for _ in 0..COURTESY {
-            if self.crowd == 0 || bytes >= LITTLE || bytes == before {
-                break;
-            }
-            tokio::task::yield_now().await;
-            (before, bytes) = (bytes, self.lane.queue.bytes());
+        let Ok(bytes) = some else { return std::future::pending().await };
+        if self.crowd > 0 {
+            let_others_add(queue, bytes).await;
         }
         self.keep_batch();
         true
+    }
+}
+
+/// Lets others run who may have more to say, while little waits and they add to it.
+async fn let_others_add(queue: &Queue, mut bytes: usize) {
+    let (mut before, until) = (0, Instant::now() + COURTESY_TIME);
+    for _ in 0..COURTESY {
+        if bytes >= LITTLE || bytes == before || Instant::now() > until {
+            return;
+        }
+        tokio::task::yield_now().await;
+        (before, bytes) = (bytes, queue.bytes());
     }
 }
 
@@ -412,5 +420,50 @@ struct AbortOnDrop(tokio::task::JoinHandle<()>);
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::queue::Batch;
+
+    const FRAME: usize = 100;
+
+    fn push(queue: &Queue, bytes: usize) {
+        queue.push(|out| out.resize(out.len() + bytes, 0)).unwrap();
+    }
+
+    /// How many frames leave in one piece, if one of so many bytes waits and another task adds `more`, letting others run after each.
+    async fn leave_together(first: usize, more: usize) -> usize {
+        let queue = Arc::new(Queue::new(1000, 1024 * 1024));
+        push(&queue, first);
+        let adding = queue.clone();
+        let adds = AbortOnDrop(tokio::spawn(async move {
+            for _ in 0..more {
+                push(&adding, FRAME);
+                tokio::task::yield_now().await;
+            }
+        }));
+        let_others_add(&queue, queue.bytes()).await;
+        drop(adds);
+        let mut batch = Batch::default();
+        queue.take(&mut batch);
+        batch.messages
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_others_add_meanwhile_leaves_with_it() {
+        assert_eq!(leave_together(FRAME, 4).await, 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_adds_without_end_is_not_waited_for() {
+        assert_eq!(leave_together(FRAME, 1000).await, 1 + COURTESY);
+    }
+
+    #[tokio::test]
+    async fn with_much_to_write_nobody_is_waited_for() {
+        assert_eq!(leave_together(LITTLE, 4).await, 1);
     }
 }

@@ -178,6 +178,8 @@ impl Session {
             reading.ticket = ticket;
             reading.parts = 0;
             reading.assembler = Assembler::new(self.message_max);
+            // Whom a reader left behind that panicked.
+            reading.desk.askers.wake();
         }
         Some(reading)
     }
@@ -216,6 +218,11 @@ impl Reading {
         });
         self.desk.askers.wake();
         taken
+    }
+
+    /// Sees to it that everybody is woken whose answer has come. Whether some are still to be looked after.
+    pub(super) fn look_after_askers(&mut self) -> bool {
+        self.desk.askers.look_after()
     }
 
     /// Whether a message comes in parts and is not whole yet.
