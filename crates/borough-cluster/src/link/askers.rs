@@ -166,8 +166,9 @@ mod tests {
             let _ = ended.recv();
         });
         let mut askers = given.recv().unwrap();
-        std::thread::sleep(PATIENCE);
+        assert!(askers.look_after(), "their worker is given time");
         assert!(woken.lock().unwrap().is_empty(), "their worker is held up");
+        askers.left[0].0 -= PATIENCE;
         assert!(!askers.look_after());
         assert_eq!(*woken.lock().unwrap(), all(FEW + 1));
         drop(end);
