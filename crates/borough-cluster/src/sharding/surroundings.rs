@@ -27,10 +27,8 @@ use super::wire::{self, HEAD_MAX};
 
 impl Sight for View {
     fn issued(&self, shard: u32) -> Epoch {
-        let Some(table) = &self.table else { return Epoch::ZERO };
-        let entry = self.id.and_then(|kind| table.shard(ShardId { kind, number: shard }));
-        // Of a shard that nobody has yet, what eras before have handed out is over: it may be in a lane still whose life ended with its era.
-        entry.map_or(Epoch::new(Epoch::first(table.cluster().era).get() - 1), |entry| entry.issued)
+        let shard = self.id.map(|kind| ShardId { kind, number: shard });
+        self.table.as_ref().map_or(Epoch::ZERO, |table| table.issued(shard))
     }
 
     fn may_come(&self, shard: u32, epoch: Epoch) -> bool {
@@ -224,22 +222,5 @@ impl<M: Message> KindCore<M> {
         } else {
             self.bury(id, message, DeadLetterReason::Unhandled);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use borough_protocol::incarnation::Uid;
-    use borough_protocol::table::{Cluster, Table};
-
-    use super::*;
-
-    #[test]
-    fn what_an_era_before_handed_out_is_over_and_what_this_one_will_is_waited_for() {
-        let cluster = Cluster { name: 1, era: 5, founder: Uid::new(1).unwrap() };
-        let view = View { table: Some(Arc::new(Table::new(cluster))), ..View::default() };
-        assert!(view.issued(3) >= Epoch::new(Epoch::first(4).get() + 1000));
-        assert!(view.issued(3) < Epoch::first(5));
-        assert_eq!(View::default().issued(3), Epoch::ZERO);
     }
 }

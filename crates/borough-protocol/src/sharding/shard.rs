@@ -42,7 +42,12 @@ impl Epoch {
 
     /// The first one of an era.
     pub const fn first(era: u32) -> Self {
-        Self((era as u64) << 32 | 1)
+        Self::before(era).next()
+    }
+
+    /// Below all of an era, and at least as high as any of the eras before it.
+    pub const fn before(era: u32) -> Self {
+        Self((era as u64) << 32)
     }
 
     /// The one of that number.

@@ -125,7 +125,7 @@ impl Table {
     }
 
     pub(super) fn host(&mut self, uid: Uid, id: KindId) -> bool {
-        let first = Epoch::first(self.cluster.era);
+        let before = Epoch::before(self.cluster.era);
         let is_member = self.members.contains_key(&uid);
         let Some(kind) = self.kind_mut(id).filter(|kind| is_member && !kind.hosts.contains(&uid)) else {
             return false;
@@ -133,7 +133,7 @@ impl Table {
         kind.hosts.insert(uid);
         // What it left behind when it hosted the type last begins anew there: what lived at the epoch before never will again.
         for entry in kind.shards.values_mut().filter(|entry| entry.owner == uid) {
-            let epoch = entry.issued.next().max(first);
+            let epoch = entry.issued.max(before).next();
             *entry = Entry { owner: uid, epoch, issued: epoch, lineage: epoch, moving: None };
         }
         true
@@ -198,10 +198,17 @@ impl Table {
         }
     }
 
+    /// The highest epoch that is handed out for that shard, or can never be: all of the eras before are over.
+    ///
+    /// A type that is not declared (`None`) has no shard that was handed out in this era.
+    pub fn issued(&self, shard: Option<ShardId>) -> Epoch {
+        let before = Epoch::before(self.cluster.era);
+        shard.and_then(|shard| self.shard(shard)).map_or(before, |entry| entry.issued.max(before))
+    }
+
     /// The epoch at which that shard would begin anew, or be owned by the one it moves to.
     pub fn next_epoch(&self, shard: ShardId) -> Epoch {
-        let first = Epoch::first(self.cluster.era);
-        self.shard(shard).map_or(first, |entry| entry.issued.next().max(first))
+        self.issued(Some(shard)).next()
     }
 
     /// Whether what that node owned may have a new owner: it is no member, and its lease is over by any clock.

@@ -289,3 +289,16 @@ fn a_recovered_shard_goes_on_in_the_new_era() {
     reborn.kinds.clone_from(&table.kinds);
     assert_eq!(reborn.next_epoch(SHARD), Epoch::first(6));
 }
+
+#[test]
+fn what_an_era_before_handed_out_is_over_and_what_this_one_will_is_not() {
+    let declared = ShardId { kind: KIND, number: 0 };
+    for shard in [None, Some(declared), Some(ShardId { kind: KindId(7), number: 0 })] {
+        let issued = owned().issued(shard);
+        assert!(issued >= Epoch::new(4 << 32 | u64::from(u32::MAX)) && issued < epoch(1), "{issued}");
+    }
+    assert_eq!(owned().issued(Some(SHARD)), epoch(1));
+    let mut reborn = Table::new(Cluster { era: 6, ..owned().cluster() });
+    reborn.kinds.clone_from(&owned().kinds);
+    assert!(reborn.issued(Some(SHARD)) > epoch(1) && reborn.issued(Some(SHARD)) < Epoch::first(6));
+}

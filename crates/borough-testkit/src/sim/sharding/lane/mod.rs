@@ -124,7 +124,7 @@ struct Install {
 impl Lane {
     pub(in crate::sim) fn new(me: Uid, shard: ShardId, table: Arc<Table>, flaws: Flaws) -> Self {
         let mut stance = Stance::new(flaws);
-        stance.look(table.shard(shard).map_or(Epoch::ZERO, |entry| entry.issued));
+        stance.look(table.issued(Some(shard)));
         Self {
             me,
             shard,
@@ -151,7 +151,7 @@ impl Lane {
             Letter::Whole { next, cargo } => self.end_install(next, cargo, deeds),
             Letter::Order(order, lineage) => self.obey(&order, lineage, deeds),
             Letter::Look(table) => {
-                self.stance.look(table.shard(self.shard).map_or(Epoch::ZERO, |entry| entry.issued));
+                self.stance.look(table.issued(Some(self.shard)));
                 self.table = table;
             }
         }
