@@ -136,6 +136,23 @@ proptest! {
     }
 }
 
+/// Others were admitted behind it, and it is the first of its level then.
+#[test]
+fn the_last_touched_stays_though_it_is_the_first_of_its_level() {
+    let mut ranking = Ranking::new(Policy::default(), 6);
+    for slot in [0, 3, 10, 4, 5, 1, 6] {
+        ranking.on_insert(slot, u64::from(slot % 8));
+    }
+    ranking.set_limit(1);
+    ranking.on_access(3);
+    assert!(ranking.victim().is_some_and(|victim| victim != 3));
+    ranking.set_limit(4);
+    while ranking.victim().is_some_and(|victim| victim != 3) {}
+    ranking.set_limit(1);
+    while ranking.victim().is_some_and(|victim| victim != 3) {}
+    assert!(ranking.contains(3) && ranking.len() == 1);
+}
+
 /// Ranks pass the end of the ring many times, and counts reach their most.
 #[test]
 fn frequencies_hold_over_a_long_life() {

@@ -62,6 +62,11 @@ impl Chains {
         self.nodes.get(slot as usize).and_then(|node| some(node.before))
     }
 
+    /// The one after a slot in its chain.
+    pub(super) fn after(&self, slot: u32) -> Option<u32> {
+        self.nodes.get(slot as usize).and_then(|node| some(node.after))
+    }
+
     /// Puts a slot at the end of a chain, out of the one it is in.
     pub(super) fn append(&mut self, chain: u16, slot: u32) {
         let place = slot as usize;

@@ -52,9 +52,10 @@ impl Segments {
 
     /// Who is at the end of all levels; the spared one only if there is no other.
     pub(super) fn lowest(&self, chains: &Chains, spared: u32) -> Option<u32> {
-        // The spared one was touched last, so it is the last of its level too: behind it there is nobody in that level.
+        // Behind the spared one there may be others of its level, who sank or were admitted after it was touched.
+        let other = |slot| if slot == spared { chains.after(slot) } else { Some(slot) };
         let mut firsts = (0..self.count).filter_map(|level| chains.first(self.base + level));
-        firsts.clone().find(|&slot| slot != spared).or_else(|| firsts.next())
+        firsts.clone().find_map(other).or_else(|| firsts.next())
     }
 
     /// Lets the least recent of a level sink if there are too many. After a smaller limit there may be many more than one too many;
