@@ -153,7 +153,7 @@ gives_back!(TryTellError);
 /// Cancel safety: dropping it before it is ready withdraws a message that still waits for room; a
 /// message that was accepted stays accepted.
 #[must_use = "a message for which there was no room is lost if this is not awaited"]
-pub struct Tell<M>(State<M>);
+pub struct Tell<M>(Option<Box<State<M>>>);
 
 /// Who stands in line.
 pub type Waiting<M> = Pin<Box<dyn Queued<M>>>;
@@ -164,9 +164,10 @@ pub trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
     fn withdraw(self: Pin<Box<Self>>) -> bool;
 }
 
+/// Of a message that was not let in at once. Aside, so that all other tells are one word: a larger one would go by memory wherever it is handed on,
+/// written in a small piece and read in large ones, which is waited for.
 enum State<M> {
-    Accepted,
-    Refused(Option<Box<TellError<M>>>),
+    Refused(Option<TellError<M>>),
     Waiting(Waiting<M>),
 }
 
@@ -174,45 +175,42 @@ impl<M> Tell<M> {
     /// It was let in.
     #[inline]
     pub fn accepted() -> Self {
-        Self(State::Accepted)
+        Self(None)
     }
 
     /// It was not.
     #[cold]
     pub fn refused(why: TellError<M>) -> Self {
-        Self(State::Refused(Some(Box::new(why))))
+        Self(Some(Box::new(State::Refused(Some(why)))))
     }
 
     /// It stands in line.
     #[cold]
     pub fn waiting(line: Waiting<M>) -> Self {
-        Self(State::Waiting(line))
+        Self(Some(Box::new(State::Waiting(line))))
     }
 
     /// Takes the message back; false if it was accepted before.
     pub fn withdraw(self) -> bool {
-        match self.0 {
-            State::Accepted => false,
-            State::Refused(_) => true,
-            State::Waiting(line) => line.withdraw(),
+        match self.0.map(|state| *state) {
+            None => false,
+            Some(State::Refused(_)) => true,
+            Some(State::Waiting(line)) => line.withdraw(),
         }
     }
 
-    /// What is left to wait for; nothing, if the first attempt succeeded.
+    /// Whether there is nothing to wait for: the first attempt succeeded.
     #[inline]
-    pub(crate) fn not_at_once(self) -> Option<Box<Self>> {
-        match self.0 {
-            State::Accepted => None,
-            State::Refused(_) | State::Waiting(_) => Some(Box::new(self)),
-        }
+    pub(crate) fn is_accepted(&self) -> bool {
+        self.0.is_none()
     }
 
     /// The outcome of the first attempt, if it was one.
     pub fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
-        match self.0 {
-            State::Accepted => Ok(Ok(())),
-            State::Refused(Some(why)) => Ok(Err(*why)),
-            State::Refused(None) | State::Waiting(_) => Err(self),
+        match self.0.map(|state| *state) {
+            None => Ok(Ok(())),
+            Some(State::Refused(Some(why))) => Ok(Err(why)),
+            Some(other) => Err(Self(Some(Box::new(other)))),
         }
     }
 }
@@ -220,11 +218,10 @@ impl<M> Tell<M> {
 impl<M: Send + 'static> Tell<M> {
     /// The same, with `map` made of a message that is given back.
     pub fn map<N: Send + 'static>(self, map: impl FnOnce(M) -> N + Send + 'static) -> Tell<N> {
-        match self.0 {
-            State::Accepted => Tell::accepted(),
-            State::Refused(Some(why)) => Tell::refused(why.map(map)),
-            State::Refused(None) => Tell(State::Refused(None)),
-            State::Waiting(line) => Tell::waiting(Box::pin(Mapped { line, map: Some(map) })),
+        match self.0.map(|state| *state) {
+            None => Tell::accepted(),
+            Some(State::Refused(why)) => Tell(Some(Box::new(State::Refused(why.map(|why| why.map(map)))))),
+            Some(State::Waiting(line)) => Tell::waiting(Box::pin(Mapped { line, map: Some(map) })),
         }
     }
 }
@@ -264,13 +261,10 @@ impl<M> Future for Tell<M> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.get_mut().0 {
-            State::Accepted => Poll::Ready(Ok(())),
-            State::Refused(why) => {
-                let why = why.take().unwrap_or_else(|| polled_again());
-                Poll::Ready(Err(*why))
-            }
-            State::Waiting(line) => line.as_mut().poll(cx),
+        match self.get_mut().0.as_deref_mut() {
+            None => Poll::Ready(Ok(())),
+            Some(State::Refused(why)) => Poll::Ready(Err(why.take().unwrap_or_else(|| polled_again()))),
+            Some(State::Waiting(line)) => line.as_mut().poll(cx),
         }
     }
 }
@@ -280,10 +274,28 @@ impl<M> Unpin for Tell<M> {}
 
 impl<M> fmt::Debug for Tell<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            State::Accepted => "Tell(accepted)",
-            State::Refused(_) => "Tell(refused)",
-            State::Waiting(_) => "Tell(waiting)",
+        f.write_str(match self.0.as_deref() {
+            None => "Tell(accepted)",
+            Some(State::Refused(_)) => "Tell(refused)",
+            Some(State::Waiting(_)) => "Tell(waiting)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tell_is_one_word_however_large_its_message() {
+        assert_eq!(size_of::<Tell<[u64; 32]>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn what_was_refused_is_given_back_once_and_may_be_mapped() {
+        assert!(matches!(Tell::refused(TellError::Full(7)).at_once(), Ok(Err(TellError::Full(7)))));
+        let mapped = Tell::refused(TellError::Stopped(7)).map(|number| number + 1);
+        assert!(matches!(mapped.at_once(), Ok(Err(TellError::Stopped(8)))));
+        assert!(Tell::refused(TellError::Full(7)).withdraw() && !Tell::<u8>::accepted().withdraw());
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod turn;
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -55,8 +56,8 @@ pub struct Ask<R: Recipient, T, F> {
     message: Option<F>,
     /// Where the answer will be, while the ask is under way. An ask without either has given its result.
     slot: Option<Arc<AnswerSlot<T>>>,
-    /// The message, while it waits for room. Boxed, because few do and every ask has the place.
-    sending: Option<Box<Tell<R::Message>>>,
+    /// The message, while it waits for room.
+    sending: Tell<R::Message>,
 }
 
 /// Why a message that waited for room did not get it.
@@ -77,7 +78,7 @@ impl<R: Recipient, T, F> Drop for Ask<R, T, F> {
 impl<R: Recipient, T, F> Ask<R, T, F> {
     #[inline]
     pub(crate) fn new(recipient: R, timeout: Duration, message: F) -> Self {
-        Self { recipient, timeout, message: Some(message), slot: None, sending: None }
+        Self { recipient, timeout, message: Some(message), slot: None, sending: Tell::accepted() }
     }
 
     #[inline]
@@ -125,7 +126,7 @@ where
         // Before user code runs: should it panic, the ask is taken out again as it is dropped.
         self.slot = Some(slot);
         let asked = Asked { id, timeout: self.timeout };
-        self.sending = self.recipient.send(message(reply), asked).not_at_once();
+        self.sending = self.recipient.send(message(reply), asked);
         Ok(())
     }
 
@@ -136,7 +137,7 @@ where
         if let Err(error) = self.begin(message, cx) {
             return Poll::Ready(Err(error));
         }
-        if self.sending.is_none() {
+        if self.sending.is_accepted() {
             // Begun with this waker: there is nothing to look for until it is woken.
             return Poll::Pending;
         }
@@ -221,14 +222,14 @@ where
     #[cold]
     fn poll_sending(
         &mut self,
-        mut tell: Box<Tell<R::Message>>,
+        mut tell: Tell<R::Message>,
         slot: Arc<AnswerSlot<T>>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, AskError>> {
         match self.poll_room(&mut tell, &slot, cx) {
             Poll::Pending => {
                 self.slot = Some(slot);
-                self.sending = Some(tell);
+                self.sending = tell;
                 Poll::Pending
             }
             Poll::Ready(Ok(())) => self.poll_answer(slot, cx),
@@ -288,9 +289,9 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let Some(slot) = this.slot.take() else { return this.poll_new(cx) };
-        match this.sending.take() {
-            None => this.poll_answer(slot, cx),
-            Some(tell) => this.poll_sending(tell, slot, cx),
+        match mem::replace(&mut this.sending, Tell::accepted()) {
+            tell if tell.is_accepted() => this.poll_answer(slot, cx),
+            tell => this.poll_sending(tell, slot, cx),
         }
     }
 }
