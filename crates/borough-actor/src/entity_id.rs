@@ -81,6 +81,21 @@ impl EntityId {
         look(&bytes[..self.len().min(INLINE)])
     }
 
+    /// Appends its bytes. Of a short one by whole words, which is faster than to copy as many bytes as it has.
+    #[inline]
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        if let Some(long) = &self.long {
+            return out.extend_from_slice(long);
+        }
+        let [first, second, third] = self.words.map(u64::to_le_bytes);
+        let end = out.len() + self.len();
+        out.reserve(3 * 8);
+        out.extend_from_slice(&first);
+        out.extend_from_slice(&second);
+        out.extend_from_slice(&third);
+        out.truncate(end);
+    }
+
     /// Its bytes.
     pub fn as_bytes(&self) -> Cow<'_, [u8]> {
         match &self.long {
@@ -118,7 +133,10 @@ impl<'a> IdView<'a> {
     /// Whether it is that one.
     #[inline]
     pub fn is(self, id: &EntityId) -> bool {
-        self.words == id.words && self.long == IdView::of(id).long
+        // Word by word: what is compared as one was written as three just before, and would be waited for.
+        let [a, b, c] = self.words;
+        let differs = (a ^ id.words[0]) | (b ^ id.words[1]) | (c ^ id.words[2]);
+        differs == 0 && self.long == IdView::of(id).long
     }
 
     /// The id to keep.
@@ -373,6 +391,9 @@ mod tests {
             let id = EntityId::new(&bytes).unwrap();
             assert_eq!(&*id.as_bytes(), &bytes[..]);
             assert_eq!(id.len(), len);
+            let mut behind = b"before".to_vec();
+            id.append_to(&mut behind);
+            assert_eq!(behind, [b"before", &bytes[..]].concat());
             assert_eq!(id, id.clone());
         }
     }

@@ -194,9 +194,10 @@ fn ending_as<R>(ending: Ending, run: impl FnOnce() -> R) -> R {
     struct Restore(Ending);
     impl Drop for Restore {
         fn drop(&mut self) {
-            ENDING.set(self.0);
+            // With the cell itself: to set a thread's value is a way longer, by which it would be made first.
+            ENDING.with(|ending| ending.set(self.0));
         }
     }
-    let _restore = Restore(ENDING.replace(ending));
+    let _restore = Restore(ENDING.with(|now| now.replace(ending)));
     run()
 }

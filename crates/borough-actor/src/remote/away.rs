@@ -89,20 +89,20 @@ struct RemoteRef<M> {
 
 impl<M: Message> RemoteRef<M> {
     #[inline]
-    fn outgoing<R>(&self, send: impl FnOnce(Outgoing<'_>) -> R) -> R {
+    fn outgoing(&self) -> Outgoing<'_, impl Fn(&mut Vec<u8>), impl Fn() -> String> {
         let Away { carrier, target, .. } = &self.away;
-        send(Outgoing { carrier, target: *target, head: &[], recipient: &|| self.away.path() })
+        Outgoing { carrier, target: *target, head: |_: &mut Vec<u8>| (), recipient: || self.away.path() }
     }
 }
 
 impl<M: Message> Route<M> for RemoteRef<M> {
     #[inline]
     fn send(&self, message: M, ask: Option<Asked>) -> Tell<M> {
-        self.outgoing(|outgoing| outgoing.send(message, ask))
+        self.outgoing().send(message, ask)
     }
 
     fn try_tell(&self, message: M) -> Result<(), TryTellError<M>> {
-        self.outgoing(|outgoing| outgoing.try_send(message))
+        self.outgoing().try_send(message)
     }
 
     fn post(&self, message: M) {

@@ -9,13 +9,19 @@ use borough_wire::codec::CodecId;
 
 use super::carrier::Carrier;
 
+/// What this thread is at.
+struct Passage {
+    /// The last carrier it used. It is kept when the passage is over: the next one is most often by the same, and then costs no count.
+    carrier: RefCell<Option<Arc<dyn Carrier>>>,
+    is_open: Cell<bool>,
+    /// How what it decodes was encoded.
+    codec: Cell<CodecId>,
+}
+
 thread_local! {
-    /// The last carrier this thread used. It is kept when the passage is over: the next one is most often by the same, and then
-    /// costs no count.
-    static CARRIER: RefCell<Option<Arc<dyn Carrier>>> = const { RefCell::new(None) };
-    static OPEN: Cell<bool> = const { Cell::new(false) };
-    /// How what this thread decodes was encoded.
-    static CODEC: Cell<CodecId> = const { Cell::new(CodecId::Postcard) };
+    static PASSAGE: Passage = const {
+        Passage { carrier: RefCell::new(None), is_open: Cell::new(false), codec: Cell::new(CodecId::Postcard) }
+    };
     /// Asks for whose answers slots were taken while a message was encoded: replies that are no ask's own.
     static TAKEN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     static ANY_TAKEN: Cell<bool> = const { Cell::new(false) };
@@ -29,45 +35,58 @@ const SCRATCH_KEPT: usize = 64 * 1024;
 /// Runs `act` with this thread knowing that it encodes for, or decodes from, the node at the other end of `carrier`.
 #[inline]
 pub fn within<R>(carrier: &Arc<dyn Carrier>, act: impl FnOnce() -> R) -> R {
-    /// Restores what was before, also if `act` panics.
-    struct Before {
-        was_open: bool,
-        other: Option<Arc<dyn Carrier>>,
-    }
-    impl Drop for Before {
-        fn drop(&mut self) {
-            OPEN.set(self.was_open);
-            if let Some(other) = self.other.take() {
-                CARRIER.set(Some(other));
-            }
-        }
-    }
-    let same = CARRIER.with_borrow(|kept| {
-        kept.as_ref().is_some_and(|kept| ptr::addr_eq(Arc::as_ptr(kept), Arc::as_ptr(carrier)))
-    });
-    let replaced = if same { None } else { CARRIER.replace(Some(carrier.clone())) };
-    let was_open = OPEN.replace(true);
-    let _before = Before { was_open, other: replaced.filter(|_| was_open) };
+    let _before = Before::enter(carrier);
     act()
+}
+
+/// What the thread was at before a passage; it is again when this is dropped, also if what ran meanwhile panics.
+struct Before {
+    was_open: bool,
+    other: Option<Arc<dyn Carrier>>,
+}
+
+impl Before {
+    #[inline]
+    fn enter(carrier: &Arc<dyn Carrier>) -> Self {
+        PASSAGE.with(|now| {
+            let is_same = now
+                .carrier
+                .borrow()
+                .as_ref()
+                .is_some_and(|kept| ptr::addr_eq(Arc::as_ptr(kept), Arc::as_ptr(carrier)));
+            let was_open = now.is_open.replace(true);
+            let other = if is_same { None } else { now.carrier.replace(Some(carrier.clone())) };
+            Self { was_open, other: other.filter(|_| was_open) }
+        })
+    }
+}
+
+impl Drop for Before {
+    #[inline]
+    fn drop(&mut self) {
+        PASSAGE.with(|now| {
+            now.is_open.set(self.was_open);
+            if let Some(other) = self.other.take() {
+                now.carrier.replace(Some(other));
+            }
+        });
+    }
 }
 
 /// Gives `look` the carrier of the passage this thread is in; `None` if it is in none.
 pub fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
-    if !OPEN.get() {
-        return None;
-    }
-    CARRIER.with_borrow(|carrier| carrier.as_ref().map(look))
+    PASSAGE.with(|now| now.is_open.get().then(|| now.carrier.borrow().as_ref().map(look)).flatten())
 }
 
 /// Says in which codec that is which this thread decodes next: replies in it are answered in the same.
 #[inline]
 pub fn decode_as(codec: CodecId) {
-    CODEC.set(codec);
+    PASSAGE.with(|now| now.codec.set(codec));
 }
 
 /// How what this thread decodes was encoded.
 pub(super) fn codec() -> CodecId {
-    CODEC.get()
+    PASSAGE.with(|now| now.codec.get())
 }
 
 /// Gives `act` an empty buffer to encode into.

@@ -20,48 +20,53 @@ use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
 use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
 
-/// Where on another node messages go, and what stands before each of them.
-#[derive(Clone, Copy)]
+/// Where on another node messages go, and what stands before each of them: `head` writes that, `recipient` says as which the recipient is counted
+/// if the node is lost.
 #[expect(missing_debug_implementations, reason = "lives for one call")]
-pub struct Outgoing<'a> {
+pub struct Outgoing<'a, H, R> {
     /// The way there.
     pub carrier: &'a Arc<dyn Carrier>,
     /// To whom, as that node numbers it.
     pub target: u64,
-    /// What stands before the message.
-    pub head: &'a [u8],
-    /// As which the recipient is counted if the node is lost.
-    pub recipient: &'a dyn Fn() -> String,
+    /// Appends what stands before the message.
+    pub head: H,
+    /// Names the recipient.
+    pub recipient: R,
 }
 
-impl Outgoing<'_> {
+/// How encoding went. In one word if all is well: more would go by memory, written in small pieces and read in large ones, which is waited for.
+type Passed<R> = Result<R, Box<Failed>>;
+
+impl<H: Fn(&mut Vec<u8>), R: Fn() -> String> Outgoing<'_, H, R> {
     /// Sends a message; stands in line if there is no room.
     #[inline]
-    pub fn send<M: Message>(self, message: M, ask: Option<Asked>) -> Tell<M> {
+    pub fn send<M: Message>(&self, message: M, ask: Option<Asked>) -> Tell<M> {
         match self.pass(&message, ask, |head, body, _| self.carrier.try_send(head, body)) {
             Ok(()) => {
                 travelled(message);
                 Tell::accepted()
             }
-            Err(Failed::Unsent(Unsent::Full)) => self.stand_in_line(message, ask),
-            Err(failed) => Tell::refused(refuse(self.carrier, self.recipient, message, failed)),
+            Err(failed) => match *failed {
+                Failed::Unsent(Unsent::Full) => self.stand_in_line(message, ask),
+                failed => Tell::refused(self.refuse(message, failed)),
+            },
         }
     }
 
     /// Sends a message if there is room.
-    pub fn try_send<M: Message>(self, message: M) -> Result<(), TryTellError<M>> {
+    pub fn try_send<M: Message>(&self, message: M) -> Result<(), TryTellError<M>> {
         match self.pass(&message, None, |head, body, _| self.carrier.try_send(head, body)) {
             Ok(()) => {
                 travelled(message);
                 Ok(())
             }
-            Err(failed) => Err(refuse(self.carrier, self.recipient, message, failed).into()),
+            Err(failed) => Err(self.refuse(message, *failed).into()),
         }
     }
 
     /// Encodes a message that will go by this way, behind others: it has travelled. One that cannot be encoded is given back. `left`
     /// says how long its asker still waits, if it is an ask that came from another node.
-    pub fn encode<M: Message>(self, message: M, left: Option<Duration>) -> Result<(Head, Vec<u8>), M> {
+    pub fn encode<M: Message>(&self, message: M, left: Option<Duration>) -> Result<(Head, Vec<u8>), M> {
         match self.pass(&message, None, |head, body, _| Ok((head, mem::take(body)))) {
             Ok((mut head, body)) => {
                 travelled(message);
@@ -80,21 +85,17 @@ impl Outgoing<'_> {
     /// A tell that carries a reply of its own (to an actor, adapted) travels as the ask of that reply, without an end: who cannot
     /// deliver it says so, and the reply's place here is free again.
     #[inline]
-    fn pass<M: Message, R>(
-        self,
+    fn pass<M: Message, T>(
+        &self,
         message: &M,
         asked: Option<Asked>,
-        put: impl FnOnce(Head, &mut Vec<u8>, &mut Vec<u64>) -> Result<R, Unsent>,
-    ) -> Result<R, Failed> {
+        put: impl FnOnce(Head, &mut Vec<u8>, &mut Vec<u64>) -> Result<T, Unsent>,
+    ) -> Passed<T> {
         let (carrier, codec) = (self.carrier, self.carrier.codec());
         passage::with_scratch(|body| {
-            body.extend_from_slice(self.head);
+            (self.head)(body);
             // The user's code: a panic in it is no reason to lose what others send by the same task.
             let encoded = Fault::catch(|| passage::within(carrier, || codec.encode(message, body)));
-            let encoded = match encoded {
-                Ok(encoded) => encoded.map_err(|error| error.to_string()),
-                Err(panic) => Err(panic.to_string()),
-            };
             let mut taken = passage::taken();
             let ask = asked.map(|asked| (asked.id.number(), asked.timeout));
             let mut head = Head { target: self.target, codec, ask };
@@ -102,8 +103,9 @@ impl Outgoing<'_> {
                 head.ask.get_or_insert((*reply, Duration::MAX));
             }
             let outcome = match encoded {
-                Ok(()) => put(head, body, &mut taken).map_err(Failed::Unsent),
-                Err(why) => Err(Failed::Encode(why)),
+                Ok(Ok(())) => put(head, body, &mut taken).map_err(|unsent| Box::new(Failed::Unsent(unsent))),
+                Ok(Err(error)) => Err(Box::new(Failed::Encode(error.to_string()))),
+                Err(panic) => Err(Box::new(Failed::Encode(panic.to_string()))),
             };
             if outcome.is_err() {
                 take_back(&carrier.home().system().core().asks, taken);
@@ -113,7 +115,7 @@ impl Outgoing<'_> {
     }
 
     #[cold]
-    fn stand_in_line<M: Message>(self, message: M, asked: Option<Asked>) -> Tell<M> {
+    fn stand_in_line<M: Message>(&self, message: M, asked: Option<Asked>) -> Tell<M> {
         // Encoded again, because this happens seldom: whoever waits keeps its bytes.
         let carrier = self.carrier.clone();
         let enter = |head, body: &mut Vec<u8>, taken: &mut Vec<u64>| {
@@ -131,8 +133,12 @@ impl Outgoing<'_> {
                     Poll::Ready(Err(refused)) => Tell::refused(refused),
                 }
             }
-            Err(failed) => Tell::refused(refuse(self.carrier, self.recipient, message, failed)),
+            Err(failed) => Tell::refused(self.refuse(message, *failed)),
         }
+    }
+
+    fn refuse<M>(&self, message: M, failed: Failed) -> TellError<M> {
+        refuse(self.carrier, &self.recipient, message, failed)
     }
 }
 

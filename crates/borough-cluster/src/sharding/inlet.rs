@@ -15,7 +15,7 @@ use super::abroad::{Crowding, ROOM, What};
 use super::counts::Why;
 use super::host::{Came as Parcel, LaneInlet};
 use super::kind::KindCore;
-use super::wire::{self, Came};
+use super::wire::{self, Other};
 
 /// For one type of entities.
 pub(super) struct KindInlet<M: Message> {
@@ -36,24 +36,30 @@ impl<M: Message> KindInlet<M> {
         (shard < self.core.kind.shards && lanes > 0).then(|| &mut self.lanes[shard as usize % lanes])
     }
 
+    #[inline]
     fn came(&mut self, plain: &Plain<'_>) {
-        let taken = match wire::read(plain.body) {
-            // No other: a type may have chosen a codec for what bytes cannot do with it.
-            Some(Came::Message { shard, tag, id, body }) if plain.codec == self.core.codec => {
-                let (ask, codec) = (plain.ask, plain.codec);
-                let taken =
-                    self.lane(shard).map(|lane| lane.take(Parcel { shard, tag, id, ask, codec, body }));
-                if taken == Some(true) {
-                    self.warn(shard, id);
-                }
-                taken.map(drop)
+        // In no other codec: a type may have chosen one for what bytes cannot do with it.
+        if let Some(wire::Message { shard, tag, id, body }) = wire::read_message(plain.body)
+            && plain.codec == self.core.codec
+            && let Some(lane) = self.lane(shard)
+        {
+            if lane.take(Parcel { shard, tag, id, ask: plain.ask, codec: plain.codec, body }) {
+                self.warn(shard, id);
             }
-            Some(Came::Barrier(barrier)) => self.lane(barrier.shard).map(|lane| lane.take_barrier(barrier)),
-            Some(Came::Part { shard, epoch, number, is_last, bytes }) => {
+            return;
+        }
+        self.came_otherwise(plain);
+    }
+
+    #[cold]
+    fn came_otherwise(&mut self, plain: &Plain<'_>) {
+        let taken = match wire::read_other(plain.body) {
+            Some(Other::Barrier(barrier)) => self.lane(barrier.shard).map(|lane| lane.take_barrier(barrier)),
+            Some(Other::Part { shard, epoch, number, is_last, bytes }) => {
                 self.lane(shard).map(|lane| lane.take_part(shard, epoch, number, is_last, bytes))
             }
-            Some(Came::Crowding(word)) => self.heard(&word),
-            Some(Came::Message { .. } | Came::Word(_)) | None => None,
+            Some(Other::Crowding(word)) => self.heard(&word),
+            Some(Other::Word(_)) | None => None,
         };
         if taken.is_none() {
             self.core.counts.refuse(Why::Misdirected, 1);
@@ -131,7 +137,7 @@ impl WordInlet {
 
 impl Inlet for WordInlet {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
-        if let Some(Came::Word(word)) = wire::read(message.body) {
+        if let Some(Other::Word(word)) = wire::read_other(message.body) {
             self.sharding.heard(self.carrier.uid(), word);
         }
         Ok(())
@@ -178,9 +184,9 @@ mod tests {
         let sharding = node.sharding().clone();
         let link = sharding.hub().link(&peer);
         let mut inlet = sharding.inlet(wire::target("things"), link).unwrap();
-        let mut head = [0; wire::HEAD_MAX];
-        let length = wire::message_head(&mut head, 0, Epoch::new(1), &EntityId::new(b"x").unwrap());
-        let body = &head[..length];
+        let mut body = Vec::new();
+        wire::put_message_head(&mut body, 0, Epoch::new(1), &EntityId::new(b"x").unwrap());
+        let body = &body[..];
         inlet.take(Arrived { codec: CodecId::Json, ask: None, body }).unwrap();
         assert_eq!((inlet.waiting(), region.state().await.refused), (0, 1));
         inlet.take(Arrived { codec: CodecId::Postcard, ask: None, body }).unwrap();

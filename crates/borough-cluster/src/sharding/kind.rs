@@ -26,7 +26,7 @@ use super::routes::{Board, Way};
 use super::settings::{Fence, ShardBy};
 use super::view::{Outlook, View};
 use super::weigh::weigh;
-use super::wire::{self, HEAD_MAX};
+use super::wire;
 
 /// See the module.
 pub(super) struct KindCore<M: Message> {
@@ -193,12 +193,8 @@ impl<M: Message> KindCore<M> {
                 }
                 Way::There { carrier, tag, used } => {
                     used.mark();
-                    let mut head = [0; HEAD_MAX];
-                    let length = wire::message_head(&mut head, shard, *tag, &letter.id);
-                    let recipient = || self.path_of(&letter.id);
-                    let head = &head[..length];
-                    let outgoing = Outgoing { carrier, target: self.target, head, recipient: &recipient };
-                    return outgoing.try_send(letter.message);
+                    let Held { id, message, .. } = letter;
+                    return self.outgoing(carrier, shard, *tag, &id).try_send(message);
                 }
                 Way::Held(hold) => match self.hold(hold, shard, letter) {
                     Ok(tell) => return tell.at_once().unwrap_or_else(|_| Ok(())).map_err(Into::into),
@@ -230,12 +226,21 @@ impl<M: Message> KindCore<M> {
         tag: Epoch,
         letter: Held<M>,
     ) -> Tell<M> {
-        let mut head = [0; HEAD_MAX];
-        let length = wire::message_head(&mut head, shard, tag, &letter.id);
         let Held { id, message, ask } = letter;
-        let recipient = || self.path_of(&id);
-        Outgoing { carrier, target: self.target, head: &head[..length], recipient: &recipient }
-            .send(message, ask)
+        self.outgoing(carrier, shard, tag, &id).send(message, ask)
+    }
+
+    /// How a message for that entity leaves for the node that has its shard by that tag.
+    #[inline]
+    pub(super) fn outgoing<'a>(
+        &'a self,
+        carrier: &'a Arc<dyn Carrier>,
+        shard: u32,
+        tag: Epoch,
+        id: &'a EntityId,
+    ) -> Outgoing<'a, impl Fn(&mut Vec<u8>) + 'a, impl Fn() -> String + 'a> {
+        let head = move |out: &mut Vec<u8>| wire::put_message_head(out, shard, tag, id);
+        Outgoing { carrier, target: self.target, head, recipient: move || self.path_of(id) }
     }
 
     /// Holds a message that has no way; gives it back if there is one by now.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use borough_actor::remote::{Carrier, Message, Outgoing};
+use borough_actor::remote::{Carrier, Message};
 use borough_actor::resident::{self, AskId, House};
 use borough_actor::{ActorRef, DeadLetterReason, EntityId, SystemHandle};
 use borough_protocol::incarnation::Uid;
@@ -23,7 +23,7 @@ use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
 use super::kind::KindCore;
 use super::settings::Fenced;
 use super::view::View;
-use super::wire::{self, HEAD_MAX};
+use super::wire;
 
 impl Sight for View {
     fn issued(&self, shard: u32) -> Epoch {
@@ -123,13 +123,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                 self.forwards.send(&carrier, self.head(), wire::put_barrier(&barrier));
             }
             Forwarded::Message { id, message, left } if self.forwards.has_room() => {
-                let mut head = [0; HEAD_MAX];
-                let length = wire::message_head(&mut head, shard, tag, &id);
-                let recipient = || self.path_of(&id);
-                let head = &head[..length];
-                let outgoing =
-                    Outgoing { carrier: &carrier, target: self.target, head, recipient: &recipient };
-                match outgoing.encode(message, left) {
+                match self.outgoing(&carrier, shard, tag, &id).encode(message, left) {
                     Ok((head, body)) => {
                         self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
                         self.forwards.send(&carrier, head, body);

@@ -24,10 +24,21 @@ const PART: u8 = 2;
 const WORD: u8 = 3;
 const CROWDING: u8 = 4;
 
-/// What came for a type of entities.
+/// How much of a message stands before its id.
+const MESSAGE_HEAD: usize = 14;
+
+/// A message that came for an entity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message<'a> {
+    pub(super) shard: u32,
+    pub(super) tag: Epoch,
+    pub(super) id: &'a [u8],
+    pub(super) body: &'a [u8],
+}
+
+/// What comes for a type of entities beside messages.
 #[derive(Debug)]
-pub(super) enum Came<'a> {
-    Message { shard: u32, tag: Epoch, id: &'a [u8], body: &'a [u8] },
+pub(super) enum Other<'a> {
     Barrier(Barrier),
     Part { shard: u32, epoch: Epoch, number: u32, is_last: bool, bytes: &'a [u8] },
     Word(Word),
@@ -48,20 +59,17 @@ pub(crate) fn is_kind(target: u64) -> bool {
     target >> 63 == 1
 }
 
-/// The head of a message: at most 14 bytes and the id.
+/// Appends the head of a message.
 #[inline]
-pub(super) fn message_head(buffer: &mut [u8; HEAD_MAX], shard: u32, tag: Epoch, id: &EntityId) -> usize {
-    let length = id.len();
-    buffer[0] = MESSAGE;
-    buffer[1..5].copy_from_slice(&shard.to_le_bytes());
-    buffer[5..13].copy_from_slice(&tag.get().to_le_bytes());
-    buffer[13] = u8::try_from(length).unwrap_or(u8::MAX);
-    id.with_bytes(|id| buffer[14..14 + length].copy_from_slice(id));
-    14 + length
+pub(super) fn put_message_head(out: &mut Vec<u8>, shard: u32, tag: Epoch, id: &EntityId) {
+    let mut head = [0; MESSAGE_HEAD];
+    head[0] = MESSAGE;
+    head[1..5].copy_from_slice(&shard.to_le_bytes());
+    head[5..13].copy_from_slice(&tag.get().to_le_bytes());
+    head[MESSAGE_HEAD - 1] = u8::try_from(id.len()).unwrap_or(u8::MAX);
+    out.extend_from_slice(&head);
+    id.append_to(out);
 }
-
-/// The most that the head of a message takes.
-pub(super) const HEAD_MAX: usize = 14 + 255;
 
 pub(super) fn put_barrier(barrier: &Barrier) -> Vec<u8> {
     let Barrier { shard, tag, origin, nonce, min_version } = barrier;
@@ -97,36 +105,43 @@ pub(super) fn put_crowding(word: &Crowding) -> Vec<u8> {
     let mut out = vec![CROWDING, what];
     out.extend_from_slice(&word.shard.to_le_bytes());
     out.extend_from_slice(&room.to_le_bytes());
-    word.id.with_bytes(|id| out.extend_from_slice(id));
+    word.id.append_to(&mut out);
     out
 }
 
-/// Reads what came; `None` if it is nothing that a node would send.
-pub(super) fn read(bytes: &[u8]) -> Option<Came<'_>> {
+/// Reads a message; `None` if it is something else.
+#[inline]
+pub(super) fn read_message(bytes: &[u8]) -> Option<Message<'_>> {
+    let (head, rest) = bytes.split_first_chunk::<MESSAGE_HEAD>()?;
+    let (&what, head) = head.split_first()?;
+    let (shard, head) = head.split_first_chunk()?;
+    let (tag, head) = head.split_first_chunk()?;
+    let (&length, _) = head.split_first()?;
+    let (id, body) = rest.split_at_checked(usize::from(length))?;
+    let (shard, tag) = (u32::from_le_bytes(*shard), Epoch::new(u64::from_le_bytes(*tag)));
+    (what == MESSAGE && length > 0 && tag != Epoch::ZERO).then_some(Message { shard, tag, id, body })
+}
+
+/// Reads what is no message; `None` if it is nothing that a node would send.
+pub(super) fn read_other(bytes: &[u8]) -> Option<Other<'_>> {
     let mut reader = Reader(bytes);
-    let came = match reader.byte()? {
-        MESSAGE => {
-            let (shard, tag) = (reader.u32()?, Epoch::new(reader.u64()?));
-            let length = usize::from(reader.byte()?);
-            let (id, body) = reader.0.split_at_checked(length)?;
-            return (length > 0 && tag != Epoch::ZERO).then_some(Came::Message { shard, tag, id, body });
-        }
+    let other = match reader.byte()? {
         BARRIER => {
             let (shard, tag) = (reader.u32()?, Epoch::new(reader.u64()?));
             let (origin, nonce) = (Uid::new(reader.u64()?)?, reader.u64()?);
             let min = Version { term: Term::new(reader.u64()?), index: reader.u64()? };
             let min_version = (min != Version::ZERO).then_some(min);
-            Came::Barrier(Barrier { shard, tag, origin, nonce, min_version })
+            Other::Barrier(Barrier { shard, tag, origin, nonce, min_version })
         }
         PART => {
             let (shard, epoch) = (reader.u32()?, Epoch::new(reader.u64()?));
             let (number, is_last) = (reader.u32()?, reader.byte()? == 1);
-            return Some(Came::Part { shard, epoch, number, is_last, bytes: reader.0 });
+            return Some(Other::Part { shard, epoch, number, is_last, bytes: reader.0 });
         }
         WORD => {
             let (word, rest) = postcard::take_from_bytes(reader.0).ok()?;
             reader.0 = rest;
-            Came::Word(word)
+            Other::Word(word)
         }
         CROWDING => {
             let (what, shard, room) = (reader.byte()?, reader.u32()?, reader.u32()?);
@@ -136,11 +151,11 @@ pub(super) fn read(bytes: &[u8]) -> Option<Came<'_>> {
                 (2, 0) => What::InLine,
                 _ => return None,
             };
-            return Some(Came::Crowding(Crowding { shard, id: EntityId::new(reader.0).ok()?, what }));
+            return Some(Other::Crowding(Crowding { shard, id: EntityId::new(reader.0).ok()?, what }));
         }
         _ => return None,
     };
-    reader.0.is_empty().then_some(came)
+    reader.0.is_empty().then_some(other)
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -175,11 +190,12 @@ mod tests {
 
     #[test]
     fn a_message_is_read_as_it_was_written() {
-        let mut buffer = [0; HEAD_MAX];
-        for text in [&b"a"[..], &[7; 255]] {
-            let length = message_head(&mut buffer, 77, Epoch::new(5 << 32 | 9), &id(text));
-            let bytes = [&buffer[..length], b"rest"].concat();
-            let Some(Came::Message { shard, tag, id, body }) = read(&bytes) else { panic!("{bytes:?}") };
+        for text in [&b"a"[..], &[7; 8], &[7; 23], &[7; 24], &[7; 255]] {
+            let mut bytes = Vec::new();
+            put_message_head(&mut bytes, 77, Epoch::new(5 << 32 | 9), &id(text));
+            bytes.extend_from_slice(b"rest");
+            let Some(Message { shard, tag, id, body }) = read_message(&bytes) else { panic!("{bytes:?}") };
+            assert!(read_other(&bytes).is_none());
             assert_eq!((shard, tag.get(), id, body), (77, 5 << 32 | 9, text, &b"rest"[..]));
         }
     }
@@ -191,15 +207,16 @@ mod tests {
             let origin = Uid::new(6).unwrap();
             let barrier = Barrier { shard: 1, tag: Epoch::new(2), origin, nonce: 9, min_version };
             let bytes = put_barrier(&barrier);
-            let Some(Came::Barrier(read)) = read(&bytes) else { panic!("{bytes:?}") };
+            let Some(Other::Barrier(read)) = read_other(&bytes) else { panic!("{bytes:?}") };
             assert_eq!(read, barrier);
         }
         let bytes = [part_head(8, Epoch::new(2), 3, true), vec![1, 2]].concat();
-        let Some(Came::Part { shard: 8, number: 3, is_last: true, bytes: [1, 2], .. }) = read(&bytes) else {
+        let Some(Other::Part { shard: 8, number: 3, is_last: true, bytes: [1, 2], .. }) = read_other(&bytes)
+        else {
             panic!("{bytes:?}")
         };
         let bytes = put_word(&Word::ChainBroken { nonce: 5, version });
-        assert!(matches!(read(&bytes), Some(Came::Word(Word::ChainBroken { nonce: 5, .. }))));
+        assert!(matches!(read_other(&bytes), Some(Other::Word(Word::ChainBroken { nonce: 5, .. }))));
     }
 
     #[test]
@@ -208,22 +225,22 @@ mod tests {
             for text in [&b"a"[..], &[7; 255]] {
                 let word = Crowding { shard: 0x0102_0304, id: id(text), what };
                 let bytes = put_crowding(&word);
-                let Some(Came::Crowding(read)) = read(&bytes) else { panic!("{bytes:?}") };
+                let Some(Other::Crowding(read)) = read_other(&bytes) else { panic!("{bytes:?}") };
                 assert_eq!(read, word);
             }
         }
         let nobody = [4, 0, 1, 0, 0, 0, 0, 0, 0, 0];
-        assert!(read(&nobody).is_none() && read(&[&nobody[..], &[7; 256]].concat()).is_none());
-        assert!(read(&[4, 0, 1, 0, 0, 0, 1, 0, 0, 0, b'a']).is_none(), "only room has a number");
-        assert!(read(&[4, 3, 1, 0, 0, 0, 0, 0, 0, 0, b'a']).is_none());
+        assert!(read_other(&nobody).is_none() && read_other(&[&nobody[..], &[7; 256]].concat()).is_none());
+        assert!(read_other(&[4, 0, 1, 0, 0, 0, 1, 0, 0, 0, b'a']).is_none(), "only room has a number");
+        assert!(read_other(&[4, 3, 1, 0, 0, 0, 0, 0, 0, 0, b'a']).is_none());
     }
 
     /// The bytes of version 1, for ever.
     #[test]
     fn the_heads_have_the_bytes_they_always_had() {
-        let mut buffer = [0; HEAD_MAX];
-        let length = message_head(&mut buffer, 0x0102_0304, Epoch::new(0x0A0B), &id(b"xy"));
-        assert_eq!(&buffer[..length], [0, 4, 3, 2, 1, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 2, b'x', b'y']);
+        let mut head = Vec::new();
+        put_message_head(&mut head, 0x0102_0304, Epoch::new(0x0A0B), &id(b"xy"));
+        assert_eq!(head, [0, 4, 3, 2, 1, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 2, b'x', b'y']);
         assert_eq!(put_word(&Word::BarrierDone { nonce: 7 }), [3, 0, 7]);
         let word = Crowding { shard: 0x0102_0304, id: id(b"xy"), what: What::Room(5) };
         assert_eq!(put_crowding(&word), [4, 1, 4, 3, 2, 1, 5, 0, 0, 0, b'x', b'y']);
@@ -239,11 +256,17 @@ mod tests {
             nonce: 9,
             min_version: None,
         });
-        assert!(read(&[]).is_none() && read(&[9]).is_none() && read(&[0; 14]).is_none());
-        assert!(read(&barrier[..barrier.len() - 1]).is_none());
-        assert!(read(&[&barrier[..], &[0]].concat()).is_none());
-        for length in 0..14 {
-            assert!(read(&vec![0; length]).is_none());
+        assert!(read_other(&[]).is_none() && read_other(&[9]).is_none());
+        assert!(read_other(&barrier[..barrier.len() - 1]).is_none());
+        assert!(read_other(&[&barrier[..], &[0]].concat()).is_none());
+        let mut message = Vec::new();
+        put_message_head(&mut message, 1, Epoch::new(2), &id(b"xy"));
+        assert!(read_message(&message).is_some() && read_message(&barrier).is_none());
+        for length in 0..message.len() {
+            assert!(read_message(&message[..length]).is_none() && read_other(&message[..length]).is_none());
         }
+        // To nobody, and by no tag.
+        assert!(read_message(&[0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0]).is_none());
+        assert!(read_message(&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, b'x']).is_none());
     }
 }
