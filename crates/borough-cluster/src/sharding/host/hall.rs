@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use super::alarms::Due;
 use super::busy::Doing;
 use super::floor::{Caller, Floor, Home};
-use super::inlet::refuse;
 use super::lane::{READY, Shared};
 use super::order::{Depth, LaneStats, Order};
 use super::packet::Packet;
@@ -505,7 +504,7 @@ where
         self.shared.drop_orders();
         let in_hand = std::mem::take(&mut self.batch);
         if let Some(mut packet) = self.packet.take() {
-            while packet.next(refuse).is_some() {}
+            packet.refuse();
         }
         self.put_off.clear();
         for item in in_hand.into_iter().chain(waiting) {
@@ -513,7 +512,7 @@ where
                 Item::Message(Stowed { id, message, ask, .. }) => self.floor.around.refuse(&id, message, ask),
                 Item::Rare(rare) => {
                     if let Rare::Packet(mut packet) = *rare {
-                        while packet.next(refuse).is_some() {}
+                        packet.refuse();
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use borough_actor::EntityId;
-use borough_actor::remote::{Carrier, Lost, Message};
+use borough_actor::remote::{Carrier, Message};
 use borough_actor::resident::{Letter, Ticket};
 use borough_protocol::sharding::Epoch;
 
@@ -97,7 +97,7 @@ impl<M> LaneInlet<M> {
     fn discard(item: Item<M>) {
         let Item::Rare(rare) = item else { return };
         let Rare::Packet(mut packet) = *rare else { return };
-        while packet.next(refuse).is_some() {}
+        packet.refuse();
     }
 
     fn discard_staged(&mut self) {
@@ -136,13 +136,6 @@ impl<M: Message> LaneInlet<M> {
                 },
             }
         }
-    }
-}
-
-/// Nobody will handle it: whoever asked learns so.
-pub(super) fn refuse(came: &Came<'_>, carrier: &Arc<dyn Carrier>) {
-    if let Some((ask, _)) = came.ask {
-        carrier.lose(ask, Lost::Discarded);
     }
 }
 

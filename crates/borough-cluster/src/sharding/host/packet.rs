@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use borough_actor::remote::{Carrier, RUN_BYTES, RUN_MESSAGES};
+use borough_actor::remote::{Carrier, Lost, RUN_BYTES, RUN_MESSAGES};
 use borough_protocol::sharding::Epoch;
 use borough_wire::codec::CodecId;
 
@@ -17,6 +17,8 @@ pub(super) struct Packet {
     bytes: Vec<u8>,
     at: usize,
     count: usize,
+    /// Whether there were asks among them.
+    has_asks: bool,
     pub(super) carrier: Arc<dyn Carrier>,
     /// Where its buffer came from, and goes to.
     spares: Arc<Spares>,
@@ -30,12 +32,17 @@ const HAS_DEADLINE: u8 = 2;
 
 impl Packet {
     pub(super) fn new(carrier: Arc<dyn Carrier>, spares: Arc<Spares>) -> Self {
-        Self { bytes: Vec::new(), at: 0, count: 0, carrier, spares }
+        Self { bytes: Vec::new(), at: 0, count: 0, has_asks: false, carrier, spares }
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.count
+    }
+
+    #[inline]
+    pub(super) fn has_asks(&self) -> bool {
+        self.has_asks
     }
 
     /// Whether one more message would make it too large to move as one.
@@ -70,6 +77,7 @@ impl Packet {
         self.bytes.extend_from_slice(id);
         self.bytes.extend_from_slice(body);
         self.count += 1;
+        self.has_asks |= ask.is_some();
     }
 
     /// The messages that are left, the next one first.
@@ -82,20 +90,25 @@ impl Packet {
         })
     }
 
-    /// Gives `look` the next message, and takes it out.
+    /// Takes the next message out; with the way it came by.
     #[inline]
-    pub(super) fn next<R>(&mut self, look: impl FnOnce(&Came<'_>, &Arc<dyn Carrier>) -> R) -> Option<R> {
-        if self.count == 0 {
-            return None;
-        }
+    pub(super) fn next(&mut self) -> Option<(Came<'_>, &Arc<dyn Carrier>)> {
         let Some((came, rest)) = self.bytes.get(self.at..).and_then(first) else {
             self.count = 0;
             return None;
         };
-        let looked = look(&came, &self.carrier);
         self.at = self.bytes.len() - rest.len();
         self.count -= 1;
-        Some(looked)
+        Some((came, &self.carrier))
+    }
+
+    /// Nobody will handle what is left: whoever asked learns so.
+    pub(super) fn refuse(&mut self) {
+        while let Some((came, carrier)) = self.next() {
+            if let Some((ask, _)) = came.ask {
+                carrier.lose(ask, Lost::Discarded);
+            }
+        }
     }
 
     /// Takes the first so many off, as a packet of their own.
@@ -103,22 +116,24 @@ impl Packet {
         let from = self.at;
         let before = self.count;
         for _ in 0..count.min(before) {
-            self.next(|_, _| ());
+            self.next();
         }
-        let (carrier, spares) = (self.carrier.clone(), self.spares.clone());
-        Self { bytes: self.bytes[from..self.at].to_vec(), at: 0, count: before - self.count, carrier, spares }
+        let (carrier, spares, has_asks) = (self.carrier.clone(), self.spares.clone(), self.has_asks);
+        let (bytes, count) = (self.bytes[from..self.at].to_vec(), before - self.count);
+        Self { bytes, at: 0, count, has_asks, carrier, spares }
     }
 }
 
 /// The first message, and what follows it. What is here was written by [`Packet::push`].
 #[inline]
 fn first(bytes: &[u8]) -> Option<(Came<'_>, &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (shard, rest) = rest.split_first_chunk()?;
-    let (tag, rest) = rest.split_first_chunk()?;
-    let (number, rest) = rest.split_first_chunk()?;
-    let (left, rest) = rest.split_first_chunk()?;
-    let (&[id_length, flags, codec], rest) = rest.split_first_chunk()?;
+    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+    let (length, head) = head.split_first_chunk()?;
+    let (shard, head) = head.split_first_chunk()?;
+    let (tag, head) = head.split_first_chunk()?;
+    let (number, head) = head.split_first_chunk()?;
+    let (left, head) = head.split_first_chunk()?;
+    let &[id_length, flags, codec] = head.first_chunk()?;
     let (id, rest) = rest.split_at_checked(usize::from(id_length))?;
     let (body, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     let left = (flags & HAS_DEADLINE != 0).then_some(u32::from_le_bytes(*left));

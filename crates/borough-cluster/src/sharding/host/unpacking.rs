@@ -5,9 +5,8 @@
 use std::time::Duration;
 
 use borough_actor::remote::{Lost, Message, decode_as, within};
-use borough_actor::resident::{self, AskClock, AskId, IdView};
-use borough_actor::{Actor, DeadLetterReason, EntityId};
-use borough_protocol::sharding::Epoch;
+use borough_actor::resident::{self, AskClock, IdView};
+use borough_actor::{Actor, DeadLetterReason};
 
 use super::floor::Floor;
 use super::hall::{Hall, LOOK_EVERY};
@@ -24,15 +23,6 @@ pub(super) struct Coming {
     slot: Option<u32>,
 }
 
-/// What is known of a message besides itself.
-struct Head {
-    shard: u32,
-    tag: Epoch,
-    ask: Option<AskId>,
-    /// Only if it is needed.
-    id: Option<EntityId>,
-}
-
 impl<A: Actor, T: Turns<A>> Hall<A, T>
 where
     A::Msg: Message,
@@ -42,13 +32,14 @@ where
         let Some(mut packet) = self.packet.take() else { return };
         let mut coming = std::mem::take(&mut self.coming);
         self.look_up_coming(&packet, &mut coming);
-        let is_some = !coming.is_empty();
-        let now = AskClock::now((&self.floor.system).into());
-        self.floor.clock = Some(now);
+        let (is_some, has_asks) = (!coming.is_empty(), packet.has_asks());
+        let clock = |floor: &Floor<A, T>| has_asks.then(|| AskClock::now((&floor.system).into()));
+        let now = clock(&self.floor);
+        self.floor.clock = now;
         for (done, found) in coming.drain(..).enumerate() {
             if done % LOOK_EVERY == LOOK_EVERY - 1 {
                 // The turns before may have taken long.
-                self.floor.clock = Some(AskClock::now((&self.floor.system).into()));
+                self.floor.clock = clock(&self.floor);
             }
             self.run_next(&mut packet, found, now);
         }
@@ -76,41 +67,26 @@ where
     }
 
     #[inline]
-    fn run_next(&mut self, packet: &mut Packet, found: Coming, now: AskClock) {
-        let Coming { hash, slot } = found;
+    fn run_next(&mut self, packet: &mut Packet, found: Coming, now: Option<AskClock>) {
+        let Some((came, carrier)) = packet.next() else { return };
         let mut message = None;
-        let head = packet.next(|came, carrier| {
-            within(carrier, || decode(came, &self.floor, &mut message));
-            let Came { shard, tag, .. } = *came;
-            let ask = came.ask.map(|(_, left)| now.ask_from_abroad(waits(left)));
-            let is_at_home = slot.is_some() && self.is_open(shard, tag);
-            let id = if is_at_home { None } else { view(came).map(IdView::to_id) };
-            Head { shard, tag, ask, id }
-        });
-        let (Some(Head { shard, tag, ask, id }), Some(message)) = (head, message) else { return };
+        within(carrier, || decode(&came, &self.floor, &mut message));
+        let Some(message) = message else { return };
+        let Came { shard, tag, .. } = came;
+        let ask = came.ask.zip(now).map(|((_, left), now)| now.ask_from_abroad(waits(left)));
+        let id = || view(&came).map(IdView::to_id).unwrap_or_default();
         let index = self.index(shard);
         if let Some(Some(shard)) = self.shards.get_mut(index)
             && shard.open == tag
             && let Some(home) = &mut shard.home
         {
-            debug_assert!(slot.is_some() || id.is_some(), "whoever is not there yet has a name");
-            let slot = slot.unwrap_or_else(|| self.floor.slot_of(home, hash, id.unwrap_or_default()));
+            let slot = found.slot.unwrap_or_else(|| self.floor.slot_of(home, found.hash, id()));
             if Floor::is_overfull(home, slot) {
-                let id = home.table.peek(slot).id.clone();
-                return self.floor.around.refuse(&id, message, ask);
+                return self.floor.around.refuse(&id(), message, ask);
             }
             return self.floor.message(home, slot, message, ask);
         }
-        debug_assert!(id.is_some(), "what is not at home goes by its name");
-        let id = id.unwrap_or_default();
-        self.place(Placed::Message(Stowed::new(Parcel { shard, tag, id, message }, ask)));
-    }
-
-    /// Whether what has that tag is handled here and now.
-    #[inline]
-    fn is_open(&self, shard: u32, tag: Epoch) -> bool {
-        let shard = self.shards.get(self.index(shard)).and_then(Option::as_ref);
-        shard.is_some_and(|shard| shard.open == tag && shard.home.is_some())
+        self.place(Placed::Message(Stowed::new(Parcel { shard, tag, id: id(), message }, ask)));
     }
 }
 
