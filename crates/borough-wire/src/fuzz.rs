@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use crate::codec::{Codec, Codecs, Postcard};
-use crate::frame::{Assembler, Frame, FrameBuffer, FrameError, Plain};
+use crate::frame::{Answer, Assembler, Frame, FrameBuffer, FrameError, Plain};
 use crate::handshake::{
     Accepted, Acceptor, Call, Challenge, Dialer, HandshakeError, Hello, Identity, Lane, Proof, Refusal,
     SPOKEN, missing,
@@ -52,7 +52,7 @@ fn frames(stream: &[u8], piece: usize) -> (Vec<Vec<u8>>, Result<usize, FrameErro
     (found, Ok(buffer.left()))
 }
 
-/// As [`frames`], by a reader that takes runs where there are any.
+/// As [`frames`], by a reader that takes runs and answers at once where there are any.
 fn frames_in_runs(stream: &[u8], piece: usize) -> (Vec<Vec<u8>>, Result<usize, FrameError>) {
     let mut buffer = FrameBuffer::new(SIZES.frame_max);
     let mut found = Vec::new();
@@ -65,6 +65,13 @@ fn frames_in_runs(stream: &[u8], piece: usize) -> (Vec<Vec<u8>>, Result<usize, F
                 assert_eq!(frames.concat(), run.bytes(), "the run is its messages");
                 assert!(frames.len() == run.len() && run.len() <= 3, "the run is as long as it says");
                 found.extend(frames);
+            }
+            if let Some(answers) = buffer.next_answers() {
+                let frames: Vec<_> =
+                    answers.iter().map(|answer| same_after_writing(&answered(answer))).collect();
+                assert!(!frames.is_empty() && frames.concat() == answers.bytes(), "they are themselves");
+                found.extend(frames);
+                continue;
             }
             match buffer.next() {
                 Ok(Some(frame)) => found.push(same_after_writing(&frame)),
@@ -83,6 +90,12 @@ fn whole(message: Plain<'_>) -> Frame<'_> {
         None => Frame::Tell { target, codec, trace: None, body },
         Some((ask, deadline)) => Frame::Ask { target, ask, codec, deadline, trace: None, body },
     }
+}
+
+/// The frame that an answer is.
+fn answered(answer: Answer<'_>) -> Frame<'_> {
+    let Answer { ask, codec, body } = answer;
+    Frame::Answer { ask, codec, body }
 }
 
 /// A stream of frames, some of them chunks.

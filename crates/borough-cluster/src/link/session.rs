@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use borough_actor::DeadLetterReason;
 use borough_actor::remote::{self, Arrived, Carrier, Interruption, Lost, RUN_BYTES, RUN_MESSAGES};
 use borough_wire::codec::CodecId;
-use borough_wire::frame::{Assembler, Frame, FrameBuffer, Run};
+use borough_wire::frame::{Answer, Assembler, Frame, FrameBuffer, Run};
 
 use super::askers::Askers;
 use super::codes;
@@ -196,7 +196,7 @@ impl Reading {
         let ticket = self.ticket;
         let taken = remote::within(&carrier, || {
             loop {
-                // Between the chunks of a message a run would be a mistake, and is left for the assembler to find.
+                // Between the chunks of a message a run or answers would be a mistake, and are left for the assembler to find.
                 while self.assembler.is_idle()
                     && let Some(run) = buffer.next_run(RUN_MESSAGES, RUN_BYTES)
                 {
@@ -204,6 +204,15 @@ impl Reading {
                         return Ok(Taken::Superseded);
                     }
                     self.desk.deliver_run(&run);
+                }
+                if self.assembler.is_idle()
+                    && let Some(answers) = buffer.next_answers()
+                {
+                    if !session.advance(ticket, answers.bytes().len() as u64) {
+                        return Ok(Taken::Superseded);
+                    }
+                    answers.iter().for_each(|answer| self.desk.answer(answer));
+                    continue;
                 }
                 let next = buffer.next_sized().map_err(|error| Broken(error.to_string()))?;
                 let Some((frame, size)) = next else { return Ok(Taken::All) };
@@ -244,9 +253,7 @@ impl Desk {
             Frame::Ask { target, ask, codec, deadline, body, .. } => {
                 self.deliver(target, Some((ask, deadline)), codec, body);
             }
-            Frame::Answer { ask, codec, body } => {
-                self.askers.answered(remote::answer(self.link.system(), ask, codec, body));
-            }
+            Frame::Answer { ask, codec, body } => self.answer(Answer { ask, codec, body }),
             Frame::Lost { ask, why } => remote::lose(self.link.system(), ask, codes::lost(why)),
             Frame::Interrupt { target, what } => self.interrupt(target, what)?,
             Frame::Watch { target, watch } => self.link.watched_by_peer(target, watch),
@@ -266,6 +273,12 @@ impl Desk {
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn answer(&mut self, answer: Answer<'_>) {
+        let Answer { ask, codec, body } = answer;
+        self.askers.answered(remote::answer(self.link.system(), ask, codec, body));
     }
 
     fn deliver_run(&mut self, run: &Run<'_>) {

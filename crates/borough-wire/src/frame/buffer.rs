@@ -1,6 +1,6 @@
 //! What was read from a connection and not yet taken: frames are parsed where they lie.
 
-use super::{Frame, FrameError, Run};
+use super::{Answers, Frame, FrameError, Run};
 use crate::limits::READ_BUFFER;
 
 /// The bytes of a frame's length.
@@ -125,6 +125,14 @@ impl FrameBuffer {
         let run = Run::first(waiting, self.frame_max, count_max, bytes_max)?;
         self.start += run.bytes().len();
         Some(run)
+    }
+
+    /// Takes the answers at the front. None if there is none: what is there instead, be it a mistake, [`next`](Self::next) says.
+    #[inline]
+    pub fn next_answers(&mut self) -> Option<Answers<'_>> {
+        let answers = Answers::first(&self.bytes[self.start..self.end], self.frame_max)?;
+        self.start += answers.bytes().len();
+        Some(answers)
     }
 
     /// How many bytes wait that are no whole frame: if a connection ends and this is not 0, it ended in the middle of one.

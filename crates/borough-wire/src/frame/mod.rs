@@ -29,6 +29,7 @@
 //! The promise: a frame is read in place, without a copy and without an allocation; one that breaks a rule above is a
 //! [`FrameError`], after which the connection is to be closed; there is exactly one way to write a frame without a chain.
 
+mod answers;
 mod assembler;
 mod buffer;
 mod decode;
@@ -44,6 +45,7 @@ mod tests;
 mod trace;
 mod view;
 
+pub use self::answers::{Answer, Answers};
 pub use self::assembler::{Assembler, ChunkError};
 pub use self::buffer::FrameBuffer;
 pub use self::error::{FrameError, TooLarge};

@@ -1,5 +1,6 @@
 //! The rules of frames: what is written is read, and what breaks a rule is named.
 
+mod answers;
 mod assembler;
 mod buffer;
 mod decode;
