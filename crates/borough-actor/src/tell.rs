@@ -167,7 +167,8 @@ pub trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
 /// Of a message that was not let in at once. Aside, so that all other tells are one word: a larger one would go by memory wherever it is handed on,
 /// written in a small piece and read in large ones, which is waited for.
 enum State<M> {
-    Refused(Option<TellError<M>>),
+    /// Boxed, so that whoever waits has no room for a message beside its own.
+    Refused(Option<Box<TellError<M>>>),
     Waiting(Waiting<M>),
 }
 
@@ -181,7 +182,7 @@ impl<M> Tell<M> {
     /// It was not.
     #[cold]
     pub fn refused(why: TellError<M>) -> Self {
-        Self(Some(Box::new(State::Refused(Some(why)))))
+        Self(Some(Box::new(State::Refused(Some(Box::new(why))))))
     }
 
     /// It stands in line.
@@ -209,7 +210,7 @@ impl<M> Tell<M> {
     pub fn at_once(self) -> Result<Result<(), TellError<M>>, Self> {
         match self.0.map(|state| *state) {
             None => Ok(Ok(())),
-            Some(State::Refused(Some(why))) => Ok(Err(why)),
+            Some(State::Refused(Some(why))) => Ok(Err(*why)),
             Some(other) => Err(Self(Some(Box::new(other)))),
         }
     }
@@ -220,7 +221,8 @@ impl<M: Send + 'static> Tell<M> {
     pub fn map<N: Send + 'static>(self, map: impl FnOnce(M) -> N + Send + 'static) -> Tell<N> {
         match self.0.map(|state| *state) {
             None => Tell::accepted(),
-            Some(State::Refused(why)) => Tell(Some(Box::new(State::Refused(why.map(|why| why.map(map)))))),
+            Some(State::Refused(Some(why))) => Tell::refused(why.map(map)),
+            Some(State::Refused(None)) => Tell(Some(Box::new(State::Refused(None)))),
             Some(State::Waiting(line)) => Tell::waiting(Box::pin(Mapped { line, map: Some(map) })),
         }
     }
@@ -263,7 +265,7 @@ impl<M> Future for Tell<M> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.get_mut().0.as_deref_mut() {
             None => Poll::Ready(Ok(())),
-            Some(State::Refused(why)) => Poll::Ready(Err(why.take().unwrap_or_else(|| polled_again()))),
+            Some(State::Refused(why)) => Poll::Ready(Err(*why.take().unwrap_or_else(|| polled_again()))),
             Some(State::Waiting(line)) => line.as_mut().poll(cx),
         }
     }
@@ -289,6 +291,7 @@ mod tests {
     #[test]
     fn a_tell_is_one_word_however_large_its_message() {
         assert_eq!(size_of::<Tell<[u64; 32]>>(), size_of::<usize>());
+        assert!(size_of::<State<[u64; 32]>>() <= 3 * size_of::<usize>());
     }
 
     #[test]

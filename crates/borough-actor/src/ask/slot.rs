@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 use super::AskId;
 use super::given_up::GivenUp;
+use super::reply::discard;
 use super::table::AskTable;
 use super::turn::Turn;
 use crate::fault::Fault;
@@ -404,7 +405,8 @@ impl<T> AnswerSlot<T> {
     fn end_abroad(self: Arc<Self>, ask: AskId, answer: Result<T, Lost>) -> Served {
         let mut inner = lock(&self.inner);
         if inner.abroad.is_none() || self.name(&inner) != ask {
-            return Served::Nobody;
+            drop(inner);
+            return nobody(answer);
         }
         match mem::replace(&mut inner.state, State::Closed) {
             State::Open(asker) => {
@@ -426,10 +428,17 @@ impl<T> AnswerSlot<T> {
             }
             other @ (State::Idle | State::Answered(_) | State::Lost(_) | State::Closed) => {
                 inner.state = other;
-                Served::Nobody
+                drop(inner);
+                nobody(answer)
             }
         }
     }
+}
+
+/// The answer came too late. To drop it runs the user's code: a panic in it is no reason to lose what others are answered.
+fn nobody<T>(answer: Result<T, Lost>) -> Served {
+    discard(answer);
+    Served::Nobody
 }
 
 impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
@@ -493,5 +502,25 @@ impl<T: Send + 'static> AnySlot for AnswerSlot<T> {
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fragile;
+
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            panic!("it is dropped");
+        }
+    }
+
+    #[test]
+    fn a_late_answer_that_panics_as_it_is_dropped_harms_nobody() {
+        let slot = Arc::new(AnswerSlot::idle(Origin::default()));
+        let ask = slot.open(Waker::noop(), Duration::ZERO, None);
+        assert!(matches!(slot.end_abroad(ask, Ok(Fragile)), Served::Nobody));
     }
 }

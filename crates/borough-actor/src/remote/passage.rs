@@ -75,7 +75,8 @@ impl Drop for Before {
 
 /// Gives `look` the carrier of the passage this thread is in; `None` if it is in none.
 pub fn current<R>(look: impl FnOnce(&Arc<dyn Carrier>) -> R) -> Option<R> {
-    PASSAGE.with(|now| now.is_open.get().then(|| now.carrier.borrow().as_ref().map(look)).flatten())
+    // A thread that ends is in none.
+    PASSAGE.try_with(|now| now.is_open.get().then(|| now.carrier.borrow().as_ref().map(look))?).ok()?
 }
 
 /// Says in which codec that is which this thread decodes next: replies in it are answered in the same.

@@ -33,11 +33,12 @@ impl Sight for View {
 
     fn may_come(&self, shard: u32, epoch: Epoch) -> bool {
         let entry = self.id.and_then(|kind| self.table.as_ref()?.shard(ShardId { kind, number: shard }));
-        entry.is_none_or(|entry| {
+        let is_named = entry.is_some_and(|entry| {
             let comes = entry.moving.is_some_and(|(to, next)| Some(to) == self.life && next == epoch);
             let came = Some(entry.owner) == self.life && entry.epoch == epoch;
-            comes || came || epoch > entry.issued
-        })
+            comes || came
+        });
+        is_named || epoch > self.issued(shard)
     }
 
     fn version(&self) -> Version {
@@ -216,5 +217,21 @@ impl<M: Message> KindCore<M> {
         } else {
             self.bury(id, message, DeadLetterReason::Unhandled);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_protocol::table::{Cluster, Table};
+
+    use super::*;
+
+    #[test]
+    fn nothing_of_an_era_before_comes_and_what_no_table_names_yet_may() {
+        let cluster = Cluster { name: 1, era: 5, founder: Uid::new(1).unwrap() };
+        let view = View { table: Some(Arc::new(Table::new(cluster))), ..View::default() };
+        assert!(!view.may_come(3, Epoch::first(4)) && view.may_come(3, Epoch::first(5)));
+        assert!(view.issued(3) >= Epoch::first(4) && view.issued(3) < Epoch::first(5));
+        assert!(View::default().may_come(3, Epoch::first(4)) && View::default().issued(3) == Epoch::ZERO);
     }
 }

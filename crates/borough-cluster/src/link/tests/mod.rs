@@ -2,5 +2,6 @@
 
 mod delivery;
 mod hostile;
+mod reading;
 mod rig;
 mod travel;

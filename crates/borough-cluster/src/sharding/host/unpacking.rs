@@ -73,7 +73,10 @@ where
         within(carrier, || decode(&came, &self.floor, &mut message));
         let Some(message) = message else { return };
         let Came { shard, tag, .. } = came;
-        let ask = came.ask.zip(now).map(|((_, left), now)| now.ask_from_abroad(waits(left)));
+        let ask = came.ask.map(|(_, left)| {
+            let now = now.unwrap_or_else(|| AskClock::now((&self.floor.system).into()));
+            now.ask_from_abroad(waits(left))
+        });
         let id = || view(&came).map(IdView::to_id).unwrap_or_default();
         let index = self.index(shard);
         if let Some(Some(shard)) = self.shards.get_mut(index)

@@ -71,8 +71,10 @@ fn answers_are_taken_up_to_what_is_none_or_not_whole() {
 #[test]
 fn a_mistake_among_answers_is_left_for_next_to_name() {
     let good = Frame::Answer { ask: 1, codec: CODEC, body: b"good" };
-    let mistakes: [(usize, u8, FrameError); 3] = [
+    let mistakes: [(usize, u8, FrameError); 5] = [
         (4, 200, FrameError::UnknownKind { number: 200 }),
+        (5, 0x11, FrameError::UnknownFlags { kind: Kind::Answer, flags: 0x11 }),
+        (5, 0x18, FrameError::UnknownFlags { kind: Kind::Answer, flags: 0x18 }),
         (5, 0xf0, FrameError::UnknownCodec { kind: Kind::Answer, number: 15 }),
         (3, 1, FrameError::TooLong { length: (1 << 24) + 14, most: FRAME_MAX }),
     ];

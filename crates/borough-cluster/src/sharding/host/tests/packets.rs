@@ -52,10 +52,11 @@ async fn what_is_cut_off_a_packet_comes_before_the_rest() {
     let system = system();
     let mut packet = Packet::new(carrier(&system), Arc::default());
     for number in 0..5_u8 {
-        packet.push(&came("a", None, &[number]));
+        packet.push(&came("a", (number == 1).then_some((7, None)), &[number]));
     }
     let mut front = packet.cut(2);
     assert_eq!((front.len(), packet.len()), (2, 3));
+    assert!(front.has_asks());
     assert_eq!(
         (bodies(&mut front), bodies(&mut packet)),
         (vec![vec![0], vec![1]], vec![vec![2], vec![3], vec![4]])
@@ -72,6 +73,7 @@ async fn the_buffer_of_a_packet_serves_the_next_one_which_has_nothing_of_it() {
     assert_eq!(spares.len(), 1);
     let mut next = Packet::new(carrier, spares.clone());
     next.push(&came("a", None, b"x"));
+    assert!(!next.has_asks());
     assert_eq!(spares.len(), 0);
     assert_eq!(bodies(&mut next), [b"x"]);
 }
