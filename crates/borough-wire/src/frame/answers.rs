@@ -3,8 +3,8 @@
 //! The promise: what is taken as an answer is one by the rules of frames too, and means the same. What is not is left for them to
 //! judge.
 
-use super::{Kind, flags};
-use crate::bytes::Bytes;
+use super::Kind;
+use super::front::{Front, each, keeps};
 use crate::codec::CodecId;
 
 /// An answer, as its reader sees it.
@@ -22,13 +22,10 @@ impl<'a> Answer<'a> {
     /// Reads the frame at the front of `bytes`, length and all, and gives what follows it; `None` if that is no whole answer.
     #[inline]
     pub(super) fn first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let mut bytes = Bytes(bytes);
-        let length = usize::try_from(bytes.word()?).ok()?;
-        let mut fields = Bytes(bytes.take(length)?);
-        let [kind, flags] = fields.array()?;
-        let (ask, codec) = (fields.long()?, CodecId::from_number(flags >> 4)?);
-        let is_answer = kind == Kind::Answer.number() && flags & flags::PARTS == 0;
-        is_answer.then_some((Self { ask, codec, body: fields.0 }, bytes.0))
+        let (Front { kind, parts, codec, mut fields }, rest) = Front::read(bytes)?;
+        let ask = fields.long()?;
+        let is_answer = kind == Kind::Answer.number() && parts == 0;
+        is_answer.then_some((Self { ask, codec, body: fields.0 }, rest))
     }
 }
 
@@ -44,7 +41,7 @@ impl<'a> Answers<'a> {
     pub(super) fn first(bytes: &'a [u8], frame_max: usize) -> Option<Self> {
         let mut rest = bytes;
         while let Some((_, after)) = Answer::first(rest)
-            && rest.len() - after.len() <= frame_max.saturating_add(4)
+            && keeps(frame_max, rest.len() - after.len())
         {
             rest = after;
         }
@@ -60,11 +57,6 @@ impl<'a> Answers<'a> {
 
     /// One after the other.
     pub fn iter(&self) -> impl Iterator<Item = Answer<'a>> + use<'a> {
-        let mut rest = self.bytes;
-        std::iter::from_fn(move || {
-            let (next, after) = Answer::first(rest)?;
-            rest = after;
-            Some(next)
-        })
+        each(self.bytes, Answer::first)
     }
 }

@@ -1,10 +1,8 @@
 //! What was read from a connection and not yet taken: frames are parsed where they lie.
 
+use super::front::LENGTH;
 use super::{Answers, Frame, FrameError, Run};
 use crate::limits::READ_BUFFER;
-
-/// The bytes of a frame's length.
-const LENGTH: usize = 4;
 
 /// A buffer to read into and to take frames from.
 ///

@@ -35,6 +35,7 @@ mod buffer;
 mod decode;
 mod error;
 mod flags;
+mod front;
 mod kind;
 mod open;
 mod plain;

@@ -3,8 +3,8 @@
 //! The promise: what is taken as a plain message is one by the rules of frames too, and means the same. What is not is left
 //! for them to judge.
 
+use super::front::Front;
 use super::{Kind, flags};
-use crate::bytes::Bytes;
 use crate::codec::CodecId;
 
 const TELL: u8 = Kind::Tell.number();
@@ -27,11 +27,7 @@ impl<'a> Plain<'a> {
     /// Reads the frame at the front of `bytes`, length and all, and gives what follows it; `None` if that is no whole plain message.
     #[inline]
     pub fn first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let (length, rest) = bytes.split_first_chunk()?;
-        let (frame, rest) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-        let (&[kind, flags], fields) = frame.split_first_chunk()?;
-        let (codec, parts) = (CodecId::from_number(flags >> 4)?, flags & flags::PARTS);
-        let mut fields = Bytes(fields);
+        let (Front { kind, parts, codec, mut fields }, rest) = Front::read(bytes)?;
         let target = fields.long()?;
         let ask = match (kind, parts) {
             (TELL, 0) => None,

@@ -1,6 +1,7 @@
 //! Messages that follow each other and go to the same target: taken from a buffer at once.
 
 use super::Plain;
+use super::front::{each, keeps};
 
 /// Plain messages for one target, at least one, each checked, as they lie one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +23,14 @@ impl<'a> Run<'a> {
     ) -> Option<Self> {
         let (first, mut rest) = Plain::first(bytes)?;
         let mut end = bytes.len() - rest.len();
-        if end > frame_max.saturating_add(4) {
+        if !keeps(frame_max, end) {
             return None;
         }
         let mut count = 1;
         while count < count_max {
             let Some((next, after)) = Plain::first(rest) else { break };
             let (next_end, length) = (bytes.len() - after.len(), rest.len() - after.len());
-            if next.target != first.target || next_end > bytes_max || length > frame_max.saturating_add(4) {
+            if next.target != first.target || next_end > bytes_max || !keeps(frame_max, length) {
                 break;
             }
             (rest, end) = (after, next_end);
@@ -59,11 +60,6 @@ impl<'a> Run<'a> {
 
     /// One after the other.
     pub fn messages(&self) -> impl Iterator<Item = Plain<'a>> + use<'a> {
-        let mut rest = self.bytes;
-        std::iter::from_fn(move || {
-            let (next, after) = Plain::first(rest)?;
-            rest = after;
-            Some(next)
-        })
+        each(self.bytes, Plain::first)
     }
 }

@@ -2,15 +2,8 @@
 
 use super::*;
 use crate::frame::{FrameBuffer, FrameError, Plain, put_ask, put_tell};
-use crate::limits::FRAME_MAX;
 
 const CODEC: CodecId = CodecId::Postcard;
-
-fn buffer(bytes: &[u8]) -> FrameBuffer {
-    let mut buffer = FrameBuffer::new(FRAME_MAX);
-    buffer.extend(bytes);
-    buffer
-}
 
 /// How many messages the runs at the front have.
 fn runs(buffer: &mut FrameBuffer, count_max: usize, bytes_max: usize) -> Vec<usize> {
@@ -37,15 +30,7 @@ fn a_plain_message_is_the_frame_it_was_written_as_and_nothing_else_is_plain() {
 fn a_plain_message_cut_anywhere_is_none() {
     let mut whole = Vec::new();
     put_ask(&mut whole, 1, 2, CODEC, Some(3), b"body");
-    for length in 0..whole.len() {
-        assert_eq!(Plain::first(&whole[..length]), None, "{length} bytes");
-    }
-    // A frame that says itself that it ends within its fields.
-    for length in 0..22 {
-        let mut short = whole[..4 + usize::from(length)].to_vec();
-        short[0] = length;
-        assert_eq!(Plain::first(&short), None, "{length} bytes after the length");
-    }
+    needs_all_of(&whole, 22, |bytes| Plain::first(bytes).is_none());
 }
 
 #[test]
@@ -99,20 +84,7 @@ fn a_run_ends_before_what_is_no_plain_message_or_not_whole() {
 #[test]
 fn a_mistake_in_a_run_is_left_for_next_to_name() {
     let good = Frame::Tell { target: 1, codec: CODEC, trace: None, body: b"good" };
-    let mistakes: [(usize, u8, FrameError); 4] = [
-        (4, 200, FrameError::UnknownKind { number: 200 }),
-        (5, 0xf0, FrameError::UnknownCodec { kind: Kind::Tell, number: 15 }),
-        (5, 0x18, FrameError::UnknownFlags { kind: Kind::Tell, flags: 0x18 }),
-        (3, 1, FrameError::TooLong { length: (1 << 24) + 14, most: FRAME_MAX }),
-    ];
-    for (at, value, error) in mistakes {
-        let mut stream = [bytes(&good), bytes(&good)].concat();
-        let second = stream.len() / 2;
-        stream[second + at] = value;
-        let mut buffer = buffer(&stream);
-        assert_eq!(runs(&mut buffer, 100, 1000), [1]);
-        assert_eq!(buffer.next(), Err(error));
-    }
+    leaves_mistakes(&good, |buffer| runs(buffer, 100, 1000) == [1]);
 }
 
 #[test]
