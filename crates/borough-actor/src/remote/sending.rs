@@ -20,8 +20,7 @@ use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
 use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
 
-/// Where on another node messages go, and what stands before each of them: `head` writes that, `recipient` says as which the recipient is counted
-/// if the node is lost.
+/// Where on another node messages go, and what stands before each of them.
 #[expect(missing_debug_implementations, reason = "lives for one call")]
 pub struct Outgoing<'a, H, R> {
     /// The way there.
@@ -30,7 +29,7 @@ pub struct Outgoing<'a, H, R> {
     pub target: u64,
     /// Appends what stands before the message.
     pub head: H,
-    /// Names the recipient.
+    /// As which the recipient is counted if the node is lost.
     pub recipient: R,
 }
 

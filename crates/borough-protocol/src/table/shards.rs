@@ -125,7 +125,7 @@ impl Table {
     }
 
     pub(super) fn host(&mut self, uid: Uid, id: KindId) -> bool {
-        let before = Epoch::before(self.cluster.era);
+        let era = self.cluster.era;
         let is_member = self.members.contains_key(&uid);
         let Some(kind) = self.kind_mut(id).filter(|kind| is_member && !kind.hosts.contains(&uid)) else {
             return false;
@@ -133,7 +133,7 @@ impl Table {
         kind.hosts.insert(uid);
         // What it left behind when it hosted the type last begins anew there: what lived at the epoch before never will again.
         for entry in kind.shards.values_mut().filter(|entry| entry.owner == uid) {
-            let epoch = entry.issued.max(before).next();
+            let epoch = issued(era, Some(entry)).next();
             *entry = Entry { owner: uid, epoch, issued: epoch, lineage: epoch, moving: None };
         }
         true
@@ -202,8 +202,7 @@ impl Table {
     ///
     /// A type that is not declared (`None`) has no shard that was handed out in this era.
     pub fn issued(&self, shard: Option<ShardId>) -> Epoch {
-        let before = Epoch::before(self.cluster.era);
-        shard.and_then(|shard| self.shard(shard)).map_or(before, |entry| entry.issued.max(before))
+        issued(self.cluster.era, shard.and_then(|shard| self.shard(shard)))
     }
 
     /// The epoch at which that shard would begin anew, or be owned by the one it moves to.
@@ -261,6 +260,11 @@ impl Table {
             owned.map(move |(number, entry)| (ShardId { kind: KindId(place), number: *number }, entry))
         })
     }
+}
+
+fn issued(era: u32, entry: Option<&Entry>) -> Epoch {
+    let before = Epoch::before(era);
+    entry.map_or(before, |entry| entry.issued.max(before))
 }
 
 fn call_off_to(kind: &mut KindTable, uid: Uid) {
