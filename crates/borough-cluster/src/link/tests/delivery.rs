@@ -6,7 +6,7 @@ use borough_actor::{AskError, DeadLetterReason, TellError, TryTellError, Unsenda
 use borough_protocol::incarnation::Uid;
 use borough_wire::limits::Limits;
 
-use super::rig::{Note, place, place_with, soon};
+use super::rig::{Note, pass, place, place_with, soon};
 use crate::transport::memory::MemoryNetwork;
 
 fn numbers(up_to: u64) -> Vec<u64> {
@@ -41,6 +41,39 @@ async fn a_connection_that_breaks_again_and_again_loses_nothing_and_keeps_the_or
     let kept = soon(keeper.ask(Note::Kept).timeout(Duration::from_secs(30))).await.unwrap();
     assert_eq!(kept, numbers(20_000));
     assert_eq!(there.system.dead_letters().total() + here.system.dead_letters().total(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_ask_has_its_own_answer_though_the_connection_breaks_again_and_again() {
+    const ASKS: usize = 2000;
+    let network = MemoryNetwork::new(3);
+    let (here, there) = (place(&network, 1).await, place(&network, 2).await);
+    there.keeper();
+    let keeper = here.keeper_of(&there).await;
+    // So slow that it breaks between some answers and others.
+    network.slow(&there.me.address, &here.me.address, 50_000);
+    let ask = |length| {
+        let keeper = keeper.clone();
+        tokio::spawn(async move {
+            let ask = keeper.ask(|reply| Note::Pour(vec![7; length], reply));
+            ask.timeout(Duration::from_secs(60)).await
+        })
+    };
+    let asks: Vec<_> = (0..ASKS).map(ask).collect();
+    let mut broken_amid = 0;
+    for round in 0..200 {
+        pass(Duration::from_millis(10 + 7 * (round % 20))).await;
+        let answered = asks.iter().filter(|ask| ask.is_finished()).count();
+        if answered == ASKS {
+            break;
+        }
+        broken_amid += usize::from(answered > 0);
+        network.reset(&here.me.address, &there.me.address);
+    }
+    assert!(broken_amid > 3, "it broke {broken_amid} times between answers");
+    for (length, ask) in asks.into_iter().enumerate() {
+        assert_eq!(soon(ask).await.unwrap().unwrap(), length);
+    }
 }
 
 #[tokio::test(start_paused = true)]
