@@ -1,0 +1,10 @@
+//! One cluster, always: cuts, crashes and restarts with whole nodes, on a network inside the process and with stopped time.
+//!
+//! Every entity is a counter that notes each turn in a history outside of the nodes; `checker` judges that history.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
+
+mod checker;
+mod counter;
+mod history;
+mod rig;
