@@ -6,5 +6,6 @@
 
 mod checker;
 mod counter;
+mod cutting;
 mod history;
 mod rig;
