@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
+mod bad_links;
 mod checker;
 mod counter;
 mod cutting;
