@@ -10,3 +10,4 @@ mod counter;
 mod cutting;
 mod history;
 mod rig;
+mod rolling;
