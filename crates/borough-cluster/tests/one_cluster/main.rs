@@ -8,6 +8,7 @@ mod bad_links;
 mod checker;
 mod counter;
 mod cutting;
+mod discovering;
 mod history;
 mod rig;
 mod rolling;
