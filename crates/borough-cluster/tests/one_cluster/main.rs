@@ -12,3 +12,4 @@ mod discovering;
 mod history;
 mod rig;
 mod rolling;
+mod situations;
