@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::cuts::SlotIndex;
 use super::moment::{MILLISECOND, Nanos};
 use super::network::Weather;
 
 /// Whom a fault strikes. Roles are looked up when it strikes; nobody is struck if nobody has the role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// Whoever runs in that slot.
     Slot(SlotIndex),
@@ -20,7 +22,7 @@ pub enum Target {
 }
 
 /// Something bad, or at least untimely.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the sentence above each variant uses the names of its fields")]
 pub enum Fault {
     /// The process dies; another starts at its address after a while, if ever before the end of the faults.
@@ -76,6 +78,29 @@ impl Fault {
             Self::Start { slot } => *slot < slots,
             Self::Storm { .. } => true,
         }
+    }
+}
+
+impl Fault {
+    /// The same with other targets.
+    #[must_use]
+    pub(super) fn with_targets(&self, find: impl Fn(Target) -> Target) -> Self {
+        let mut fault = self.clone();
+        match &mut fault {
+            Self::Crash { whom, .. }
+            | Self::Pause { whom, .. }
+            | Self::Deaf { whom, .. }
+            | Self::Mute { whom, .. }
+            | Self::Leave { whom, .. }
+            | Self::Recover { whom, .. }
+            | Self::Close { by: whom } => *whom = find(*whom),
+            Self::Apart { one: a, other: b, .. }
+            | Self::OneWay { from: a, to: b, .. }
+            | Self::Down { by: a, whom: b }
+            | Self::Refused { by: a, whom: b } => (*a, *b) = (find(*a), find(*b)),
+            Self::Partition { .. } | Self::Start { .. } | Self::Storm { .. } => {}
+        }
+        fault
     }
 }
 

@@ -31,6 +31,7 @@ pub fn guarded(plan: &Plan, lines: Option<Lines>) -> Outcome {
         met: Met::default(),
         tally: [0; 4],
         situations: Situations::default(),
+        struck: Vec::new(),
     })
 }
 

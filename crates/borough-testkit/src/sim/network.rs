@@ -1,12 +1,13 @@
 //! What becomes of a message: lost, late, twice. Messages overtake each other because their delays are drawn one by one.
 
 use borough_protocol::random::Random;
+use serde::{Deserialize, Serialize};
 
 use super::cuts::{Cuts, SlotIndex};
 use super::moment::Nanos;
 
 /// How the network treats messages while nothing is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weather {
     /// The shortest delay.
     pub delay_min: Nanos,

@@ -4,6 +4,7 @@ use super::moment::{MILLISECOND, Moment, Nanos};
 use super::plan::{Mode, Plan};
 use super::rare::Met;
 use super::sharding::Situations;
+use super::strike::Strike;
 use super::trace::Lines;
 use super::violation::Violation;
 use super::world::World;
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub tally: [usize; 4],
     /// The situations of shards that came up.
     pub situations: Situations,
+    /// The faults that struck, each at its moment and with the slots it struck.
+    pub struck: Vec<Strike>,
 }
 
 /// Runs a plan. A machine that panics takes the caller with it: [`guarded`](super::guard::guarded) is for those who mind.
@@ -46,6 +49,7 @@ pub fn run(plan: &Plan, lines: Option<Lines>) -> Outcome {
         met: world.met().clone(),
         tally: world.tally(),
         situations: world.situations(),
+        struck: world.struck().to_vec(),
     }
 }
 

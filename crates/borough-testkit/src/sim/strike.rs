@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::fault::Fault;
 use super::moment::{MILLISECOND, Moment, Nanos};
 
 /// A fault of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strike {
     /// What it is called, also when others are left out.
     pub number: usize,
@@ -19,7 +21,7 @@ pub struct Strike {
 }
 
 /// A situation in which a fault does most harm, and that lasts too short to be met by chance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cue {
     /// Somebody was elected and has not committed anything yet.
     Election,

@@ -5,6 +5,8 @@ use borough_testkit::sim::plan::{Mode, Wish};
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; default 1000 from 0 on 2 threads
        cargo xtask sim --seed N [--trace]                     one seed; cut down if it fails
+       cargo xtask sim --seed N --save FILE                   one seed that fails: the schedule of its faults, cut down, as a file
+       cargo xtask sim --plan FILE [--trace]                  the run of such a file
        cargo xtask sim --planted [--seeds N]                  each planted flaw must be found within N seeds
        cargo xtask sim --nodes N [--nodes M ...] [--seed S]   large clusters, from 10 nodes on: what they cost
        cargo xtask sim --shells [--seeds N] [--from M]        whole nodes with actors; default 200 seeds from 0
@@ -33,6 +35,8 @@ pub(crate) struct Arguments {
     pub(crate) scale: Vec<usize>,
     /// What large clusters draw their chance from; none: the usual.
     pub(crate) scale_seed: Option<u64>,
+    /// Where the schedule of a failing seed goes.
+    pub(crate) save: Option<String>,
     /// Where the plot of large clusters goes.
     pub(crate) plot: Option<String>,
     /// Whether a goal that is missed is a failure.
@@ -40,10 +44,12 @@ pub(crate) struct Arguments {
 }
 
 /// What to do.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Task {
     Seeds,
     Replay(u64),
+    /// The run of a file.
+    Plan(String),
     Planted,
     Scale,
     /// Whole nodes: many seeds, or this one.
@@ -61,6 +67,7 @@ impl Arguments {
             wish: Wish::default(),
             scale: Vec::new(),
             scale_seed: None,
+            save: None,
             plot: None,
             is_checked: false,
         };
@@ -77,6 +84,8 @@ impl Arguments {
                 "--scenario" => arguments.wish.sharding = is_sharding(&value()?)?,
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
+                "--save" => arguments.save = Some(value()?),
+                "--plan" => arguments.task = Task::Plan(value()?),
                 "--plot" => arguments.plot = Some(value()?),
                 "--check" => arguments.is_checked = true,
                 "--keep" => arguments.wish.keep = Some(list(&value()?)?),

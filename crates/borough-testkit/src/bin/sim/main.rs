@@ -27,13 +27,14 @@ fn main() -> ExitCode {
             return ExitCode::from(UNPROVED);
         }
     };
-    let code = match arguments.task {
+    let code = match &arguments.task {
         Task::Seeds => seeds::run(&arguments),
-        Task::Replay(seed) => replay::run(seed, &arguments),
+        Task::Replay(seed) => replay::run(*seed, &arguments),
+        Task::Plan(path) => replay::run_file(path, &arguments),
         Task::Planted => planted(&arguments),
         Task::Scale => scale::run(&arguments),
         Task::Shells(None) => shells::run(&arguments),
-        Task::Shells(Some(seed)) => shells::replay(seed, &arguments),
+        Task::Shells(Some(seed)) => shells::replay(*seed, &arguments),
     };
     ExitCode::from(code)
 }

@@ -32,6 +32,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let strikes = draw.strikes(seed);
     // Mostly everybody is a seed: that is where foundings go wrong.
     let seeds = if draw.random.per_mille(200) { nodes.min(3) } else { nodes };
+    let seeds = vec![(0..seeds).collect(); slots];
     Plan {
         seed,
         mode,
@@ -46,6 +47,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         heal_wild: HEAL_WILD,
         strikes,
         sharding: wish.sharding.then(|| Load::draw(seed, mode, slots)),
+        is_forced: false,
     }
 }
 

@@ -1,20 +1,24 @@
 //! Everything about a run that is decided before it begins: a seed written out, so that parts of it can be left out.
 
 mod draw;
+mod file;
 mod settings;
 
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
 use borough_protocol::settings::Checked;
+use serde::{Deserialize, Serialize};
 
+pub use self::file::BadPlan;
+use super::cuts::SlotIndex;
 use super::moment::{Moment, Nanos};
 use super::network::Weather;
 use super::sharding::Load;
 use super::strike::Strike;
 
 /// How much a run may do to its cluster, and what is asked of the cluster for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// Nothing beyond what a healthy cluster must bear: nobody that lives may be removed.
     Calm,
@@ -52,8 +56,8 @@ pub struct Plan {
     pub settings: Checked,
     /// How many slots start at the beginning.
     pub nodes: usize,
-    /// How many of them, the first ones, everybody has for seeds.
-    pub seeds: usize,
+    /// Which slots the nodes of each slot name as their seeds.
+    pub seeds: Vec<Vec<SlotIndex>>,
     /// How many slots there are; those above `nodes` start later, if at all.
     pub slots: usize,
     /// When each of the first nodes starts.
@@ -70,6 +74,8 @@ pub struct Plan {
     pub strikes: Vec<Strike>,
     /// What is asked of its shards; none: there are none.
     pub sharding: Option<Load>,
+    /// Whether every fault strikes, whatever the mode allows: they are those that another run bore.
+    pub is_forced: bool,
 }
 
 impl Plan {
@@ -92,11 +98,16 @@ impl Plan {
     pub fn shrink_to(&mut self, nodes: usize) {
         let further = self.slots - self.nodes;
         self.nodes = nodes;
-        self.seeds = self.seeds.min(nodes);
         self.slots = if nodes == self.starts.len() { nodes + further } else { nodes };
         let last = self.starts.last().copied().unwrap_or_default();
         self.starts.resize(nodes, last);
         let slots = self.slots;
+        self.seeds.truncate(slots);
+        for seeds in &mut self.seeds {
+            seeds.retain(|seed| *seed < nodes);
+        }
+        let last = self.seeds.last().cloned().unwrap_or_default();
+        self.seeds.resize(slots, last);
         self.strikes.retain(|strike| strike.fault.fits(slots));
     }
 }
@@ -157,7 +168,8 @@ mod tests {
     fn fewer_nodes_take_their_faults_with_them() {
         let wish = Wish { nodes: Some(2), ..Wish::default() };
         let plan = Plan::draw(3, &wish);
-        assert_eq!((plan.nodes, plan.seeds, plan.slots, plan.starts.len()), (2, 2, 2, 2));
+        assert_eq!((plan.nodes, plan.slots, plan.starts.len()), (2, 2, 2));
+        assert_eq!(plan.seeds, [[0, 1], [0, 1]]);
         assert!(plan.strikes.iter().all(|strike| strike.fault.fits(2)));
     }
 }

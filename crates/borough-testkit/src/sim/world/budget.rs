@@ -3,6 +3,8 @@
 //! Outside of [`Mode::Wild`] a fault is passed over if after it no quorum of the voters' lists in force would live and hear each
 //! other. Lists in force are those in the logs that are not behind: also a list that is appended and not committed counts.
 
+use std::collections::BTreeSet;
+
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::table::Cluster;
@@ -23,15 +25,16 @@ impl World {
 
     /// The first of the two sides without which a quorum is left.
     pub(super) fn bears_loss_of_one<'a>(&self, sides: [&'a [SlotIndex]; 2]) -> Option<&'a [SlotIndex]> {
-        sides.into_iter().find(|side| self.bears_loss_of_all(side))
+        let borne = sides.into_iter().find(|side| self.is_borne_by_rest(side));
+        borne.or(self.strikes_anyway().then_some(sides[0]))
     }
 
     /// Whether the cluster outlives a storm of that length. It may cost anybody its lease: nothing else may be wrong.
     pub(super) fn bears_storm(&self, lasts: Nanos) -> bool {
-        let all_are_well = || (0..self.seeds.len()).all(|slot| self.takes_part(slot));
+        let all_are_well = || self.seed_slots().into_iter().all(|slot| self.takes_part(slot));
         // Twice as long without any lease, and a node gives itself up.
         let longest = nanos(self.settings.timing().give_up_after) / 2;
-        self.mode == Mode::Wild || lasts <= longest && all_are_well()
+        self.strikes_anyway() || self.mode == Mode::Wild || lasts <= longest && all_are_well()
     }
 
     /// Looks whether a quorum of every list in force is still able to take part, whatever it was that the faults hit.
@@ -57,7 +60,8 @@ impl World {
     pub(super) fn bears_leave_of(&self, slot: SlotIndex) -> bool {
         let others = || self.slots.running().filter(|(other, _)| *other != slot);
         let all_are_well = || others().all(|(other, _)| self.takes_part(other));
-        self.mode == Mode::Wild
+        self.strikes_anyway()
+            || self.mode == Mode::Wild
             || self.keeps_seeds(&[slot])
                 && others().count() > 0
                 && (all_are_well() || self.bears_loss_of(slot))
@@ -82,6 +86,15 @@ impl World {
     }
 
     fn bears_loss_of_all(&self, lost: &[SlotIndex]) -> bool {
+        self.strikes_anyway() || self.is_borne_by_rest(lost)
+    }
+
+    /// Whether the fault under way is one that another run bore.
+    fn strikes_anyway(&self) -> bool {
+        self.is_forced && self.striking.is_some()
+    }
+
+    fn is_borne_by_rest(&self, lost: &[SlotIndex]) -> bool {
         if self.mode == Mode::Wild {
             return true;
         }
@@ -99,9 +112,15 @@ impl World {
 
     /// Whether enough seeds stay members without those lost: a majority that is in no cluster founds another, rightly so.
     fn keeps_seeds(&self, lost: &[SlotIndex]) -> bool {
-        let seeds = self.seeds.len();
-        let staying = (0..seeds).filter(|slot| !lost.contains(slot) && self.takes_part(*slot)).count();
-        staying >= seeds.div_ceil(2)
+        let seeds = self.seed_slots();
+        let staying = seeds.iter().filter(|slot| !lost.contains(slot) && self.takes_part(**slot)).count();
+        staying >= seeds.len().div_ceil(2)
+    }
+
+    /// The slots that somebody names as a seed.
+    fn seed_slots(&self) -> BTreeSet<SlotIndex> {
+        let named = self.seeds.iter().flatten();
+        named.filter_map(|address| self.slots.slot_at(address)).collect()
     }
 
     /// Whether a member runs there that stays, and that no fault keeps from taking its part.

@@ -38,6 +38,15 @@ impl World {
         self.victim = victim;
         let Strike { number, fault, .. } = self.strikes[place].clone();
         self.trace.line(now, || format!("fault {number}: {fault}"));
+        let resolved = fault.with_targets(|target| self.whom(target).map_or(target, Target::Slot));
+        self.striking = Some(Strike { number, at: now, cue: None, fault: resolved });
+        let outcome = self.strike_with(number, fault);
+        self.striking = None;
+        outcome
+    }
+
+    fn strike_with(&mut self, number: usize, fault: Fault) -> Result<(), Violation> {
+        let now = self.now;
         match fault {
             Fault::Crash { whom, back_after } => return self.crash(whom, back_after),
             Fault::Pause { whom, lasts } => self.pause(whom, lasts),
@@ -48,6 +57,7 @@ impl World {
             Fault::Mute { whom, lasts } => self.isolate(whom, |slot, other| (slot, other), lasts),
             Fault::Storm { weather, lasts } => {
                 if self.bears_storm(lasts) {
+                    self.note_strike();
                     self.network.begin_storm(number, weather);
                     for slot in 0..self.slots.len() {
                         self.trouble(slot, lasts);
@@ -59,14 +69,23 @@ impl World {
             Fault::Down { by, whom } => return self.down(by, whom),
             Fault::Refused { by, whom } => {
                 if let Some((by, uid)) = self.whom(by).zip(self.uid_of(whom)) {
+                    self.note_strike();
                     return self.command(by, Command::Refused(uid));
                 }
             }
-            Fault::Start { slot } => return self.start(slot, None),
+            Fault::Start { slot } => {
+                self.note_strike();
+                return self.start(slot, None);
+            }
             Fault::Close { by } => return self.close(by),
             Fault::Recover { whom, back_after, lasts } => return self.bereave(whom, back_after, lasts),
         }
         Ok(())
+    }
+
+    /// The fault does strike.
+    pub(super) fn note_strike(&mut self) {
+        self.struck.extend(self.striking.take());
     }
 
     /// Takes back what a fault left.
@@ -112,6 +131,7 @@ impl World {
 
     pub(super) fn crash(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return Ok(()) };
+        self.note_strike();
         self.note_crash(slot);
         self.expect_removal(slot, Nanos::MAX);
         self.close_site(slot)?;
@@ -148,6 +168,7 @@ impl World {
         if is_short && life.pause.is_some() {
             return;
         }
+        self.struck.extend(self.striking.take());
         if life.turn_at(now).is_some() {
             self.met.count(Rare::PausedInATurn);
         }
@@ -165,6 +186,7 @@ impl World {
     fn partition(&mut self, side: &[SlotIndex], lasts: Nanos) {
         let rest: Vec<SlotIndex> = (0..self.slots.len()).filter(|slot| !side.contains(slot)).collect();
         let Some(hurt) = self.bears_loss_of_one([side, &rest]).map(<[_]>::to_vec) else { return };
+        self.note_strike();
         if self.slots.running().any(|(slot, _)| !self.slots.is_member(slot)) {
             self.met.count(Rare::PartitionDuringJoin);
         }
@@ -183,6 +205,7 @@ impl World {
             return;
         };
         let Some(hurt) = self.bears_loss_of_one([&[to], &[from]]).map(<[_]>::to_vec) else { return };
+        self.note_strike();
         let mut ways = vec![(from, to)];
         if both_ways {
             ways.push((to, from));
@@ -199,6 +222,7 @@ impl World {
         lasts: Nanos,
     ) {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+        self.note_strike();
         self.expect_removal(slot, lasts);
         let others = (0..self.slots.len()).filter(|other| *other != slot);
         self.cut(others.map(|other| way(slot, other)).collect(), vec![slot], lasts);
@@ -220,6 +244,7 @@ impl World {
 
     fn leave(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_leave_of(*slot)) else { return Ok(()) };
+        self.note_strike();
         self.slots[slot].back_after = back_after;
         if let Some(life) = &mut self.slots[slot].life {
             life.is_leaving = true;
@@ -233,6 +258,7 @@ impl World {
     pub(super) fn down(&mut self, by: Target, whom: Target) -> Result<(), Violation> {
         let Some((by, slot)) = self.whom(by).zip(self.whom(whom)) else { return Ok(()) };
         let Some(uid) = self.uid_of(whom).filter(|_| self.bears_loss_of(slot)) else { return Ok(()) };
+        self.note_strike();
         self.command(by, Command::Down(uid))
     }
 
@@ -241,6 +267,7 @@ impl World {
         let Some(slot) = self.whom(by).filter(|slot| self.takes_part(*slot)).or(self.coordinator()) else {
             return Ok(());
         };
+        self.note_strike();
         self.closed = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster());
         self.command(slot, Command::CloseCluster)
     }

@@ -31,7 +31,7 @@ impl World {
             address: &self.slots[slot].address,
             uid,
             app_version: "",
-            seeds: &self.seeds,
+            seeds: &self.seeds[slot],
             settings: &self.settings,
             recovers: before.map(|cluster| cluster.era),
         };

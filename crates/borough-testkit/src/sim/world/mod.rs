@@ -52,12 +52,19 @@ pub(super) struct World {
     now: Moment,
     mode: Mode,
     settings: Checked,
-    seeds: Vec<Address>,
+    /// Which seeds the nodes of each slot name.
+    seeds: Vec<Vec<Address>>,
     slots: Slots,
     /// What is to happen to it, and which of it lies in wait.
     strikes: Vec<Strike>,
     waiting: Vec<usize>,
     victim: Option<Uid>,
+    /// Whether faults strike whatever the mode allows.
+    is_forced: bool,
+    /// The fault that is about to strike, with roles looked up.
+    striking: Option<Strike>,
+    /// Those that did.
+    struck: Vec<Strike>,
     queue: Queue<Happening>,
     network: Network,
     rules: Rules,
@@ -105,7 +112,10 @@ impl World {
         let mut world = Self {
             now: Moment::START,
             mode: plan.mode,
-            seeds: (0..plan.seeds).map(|slot| slots[slot].address.clone()).collect(),
+            seeds: addresses(&plan.seeds, &slots),
+            is_forced: plan.is_forced,
+            striking: None,
+            struck: Vec::new(),
             slots,
             strikes: plan.strikes.clone(),
             waiting: Vec::new(),
@@ -175,6 +185,11 @@ impl World {
     /// The rare situations that came up.
     pub(super) fn met(&self) -> &Met {
         &self.met
+    }
+
+    /// The faults that struck, each at its moment and with the slots it struck.
+    pub(super) fn struck(&self) -> &[Strike] {
+        &self.struck
     }
 
     fn happen(&mut self, happening: Happening) -> Result<(), Violation> {
@@ -327,6 +342,11 @@ impl World {
     fn command(&mut self, slot: SlotIndex, command: Command) -> Result<(), Violation> {
         self.give(slot, Input::Command(command))
     }
+}
+
+fn addresses(lists: &[Vec<SlotIndex>], slots: &Slots) -> Vec<Vec<Address>> {
+    let address = |slot: &SlotIndex| slots[*slot].address.clone();
+    lists.iter().map(|seeds| seeds.iter().map(address).collect()).collect()
 }
 
 fn shown(input: &Input) -> String {

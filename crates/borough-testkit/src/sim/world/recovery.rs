@@ -30,6 +30,7 @@ impl World {
         };
         let Some(life) = &self.slots[slot].life else { return Ok(()) };
         let (me, Some(cluster)) = (life.uid(), life.node.cluster()) else { return Ok(()) };
+        self.note_strike();
         let voters = self.lists_of(cluster);
         let mut left: BTreeSet<Uid> = self.lives_of(cluster).map(Life::uid).collect();
         let others: BTreeSet<Uid> = voters.iter().flat_map(Voters::all).filter(|uid| *uid != me).collect();
