@@ -11,6 +11,7 @@ usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; defaul
        cargo xtask sim --nodes N [--nodes M ...] [--seed S]   large clusters, from 10 nodes on: what they cost
        cargo xtask sim --shells [--seeds N] [--from M]        whole nodes with actors; default 200 seeds from 0
        cargo xtask sim --shells --seed N [--trace]            one seed of them
+  --state FILE                    many seeds in pieces: records what is finished, goes on after it, prints the rate
   --scenario cluster|sharding     members and leases alone (default), or also shards, entities and senders
   --plot FILE                     draws large clusters
   --check                         fails if a large cluster misses a goal
@@ -37,6 +38,8 @@ pub(crate) struct Arguments {
     pub(crate) scale_seed: Option<u64>,
     /// Where the schedule of a failing seed goes.
     pub(crate) save: Option<String>,
+    /// Where it is recorded which seeds are finished.
+    pub(crate) state: Option<String>,
     /// Where the plot of large clusters goes.
     pub(crate) plot: Option<String>,
     /// Whether a goal that is missed is a failure.
@@ -68,6 +71,7 @@ impl Arguments {
             scale: Vec::new(),
             scale_seed: None,
             save: None,
+            state: None,
             plot: None,
             is_checked: false,
         };
@@ -84,6 +88,7 @@ impl Arguments {
                 "--scenario" => arguments.wish.sharding = is_sharding(&value()?)?,
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
+                "--state" => arguments.state = Some(value()?),
                 "--save" => arguments.save = Some(value()?),
                 "--plan" => arguments.task = Task::Plan(value()?),
                 "--plot" => arguments.plot = Some(value()?),

@@ -8,6 +8,7 @@ mod arguments;
 #[cfg(feature = "flaws")]
 mod planted;
 mod replay;
+mod resume;
 mod scale;
 mod seeds;
 mod shells;

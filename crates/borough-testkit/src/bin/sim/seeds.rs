@@ -6,7 +6,7 @@ use borough_testkit::sim::batch::{Batch, Summary};
 use borough_testkit::sim::moment::MILLISECOND;
 
 use crate::arguments::Arguments;
-use crate::{UNPROVED, replay};
+use crate::{UNPROVED, replay, resume};
 
 const SEEDS: u64 = 1000;
 /// From so many seeds on, every rare situation must have come up.
@@ -14,6 +14,9 @@ const SEEDS_FOR_RARE: u64 = 1000;
 const FAILURES_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &Arguments) -> u8 {
+    if let Some(path) = &arguments.state {
+        return resume::run(path, arguments.seeds.unwrap_or(SEEDS), arguments);
+    }
     let batch = Batch {
         from: arguments.from,
         seeds: arguments.seeds.unwrap_or(SEEDS),
