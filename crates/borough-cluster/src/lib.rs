@@ -19,6 +19,7 @@ mod transport;
 
 pub use borough_actor::remote::{ExposeError, Message};
 pub use borough_actor::{EntityId, EntityIdError, IntoEntityId};
+pub use borough_protocol::formation::FoundWith;
 pub use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 pub use borough_protocol::node::{GaveUp, NoRecovery};
 pub use borough_protocol::settings::{DetectorKind, Refusal as SettingsRefusal, Settings, Strategy, Unsafe};

@@ -44,6 +44,17 @@ pub enum Flaw {
     EraRestartsAtOne,
     TwoPromises,
     RecoversWithoutWait,
+    // One cluster.
+    FoundsWithoutFormerVoters,
+    FoundsWhileASeedIsSilent,
+    DiscoveredListIsComplete,
+    SuspendedQuorumGivesUp,
+    LaterFoundingWins,
+    GreetingWithoutNonce,
+    YieldsAfterAMomentsSilence,
+    RecoveredBeatsLiving,
+    RestartedSeedNotGreeted,
+    SuspendedNodeGivesUp,
     // Sharding: the coordinator.
     RebalanceToLeavingNode,
     AllocatesBeforeFreed,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use borough_protocol::formation::FoundWith;
 use borough_protocol::settings::{DetectorKind, Strategy};
 use borough_protocol::sharding::{Allocation, Hashing};
 use borough_wire::codec::CodecId;
@@ -61,6 +62,7 @@ datum! {
     Strategy: Text(text) => strategy(&text), own => own.to_string();
     Allocation: Text(text) => allocation(&text), own => show_allocation(*own);
     DetectorKind: Text(text) => one_of(&DETECTORS, &text), own => named(&DETECTORS, own);
+    FoundWith: Text(text) => one_of(&FOUND_WITHS, &text), own => named(&FOUND_WITHS, own);
     CodecId: Text(text) => one_of(&CODECS, &text), own => named(&CODECS, own);
     Hashing: Text(text) => one_of(&HASHINGS, &text), own => named(&HASHINGS, own);
     Passivation: Text(text) => one_of(&POLICIES, &text).map(passivation), own => named(&POLICIES, &own.policy());
@@ -68,6 +70,8 @@ datum! {
 
 const DETECTORS: [(&str, DetectorKind); 2] =
     [("phi", DetectorKind::Phi), ("deadline", DetectorKind::Deadline)];
+const FOUND_WITHS: [(&str, FoundWith); 3] =
+    [("all", FoundWith::All), ("majority", FoundWith::Majority), ("never", FoundWith::Never)];
 const CODECS: [(&str, CodecId); 3] =
     [("postcard", CodecId::Postcard), ("message-pack", CodecId::MessagePack), ("json", CodecId::Json)];
 const HASHINGS: [(&str, Hashing); 2] = [("xxh3", Hashing::Xxh3), ("md5", Hashing::Md5)];
@@ -80,6 +84,7 @@ const POLICIES: [(&str, Option<Policy>); 5] = [
 ];
 
 pub(super) const DETECTOR_NAMES: [&str; 2] = names(&DETECTORS);
+pub(super) const FOUND_WITH_NAMES: [&str; 3] = names(&FOUND_WITHS);
 pub(super) const CODEC_NAMES: [&str; 3] = names(&CODECS);
 pub(super) const HASHING_NAMES: [&str; 2] = names(&HASHINGS);
 pub(super) const POLICY_NAMES: [&str; 5] = names(&POLICIES);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use borough_protocol::formation::FoundWith;
 use borough_protocol::incarnation::Address;
 use borough_protocol::settings::Settings;
 use borough_wire::codec::CodecId;
@@ -29,6 +30,9 @@ pub(crate) struct NodeOptions {
     pub(crate) seeds: Vec<String>,
     pub(crate) seeds_dns: Option<String>,
     pub(crate) seeds_file: Option<PathBuf>,
+    pub(crate) found_with: FoundWith,
+    pub(crate) expect: Option<usize>,
+    pub(crate) found_alone: bool,
     pub(crate) id: Option<String>,
     pub(crate) roles: Vec<String>,
     pub(crate) app_version: String,
@@ -67,6 +71,9 @@ impl Default for NodeOptions {
             seeds: Vec::new(),
             seeds_dns: None,
             seeds_file: None,
+            found_with: FoundWith::default(),
+            expect: None,
+            found_alone: false,
             id: None,
             roles: Vec::new(),
             app_version: String::new(),

@@ -5,7 +5,9 @@ use std::time::Duration;
 use borough_wire::limits::{FRAME_MAX_RANGE, MESSAGE_MAX_MOST};
 
 use super::SettingKind as Is;
-use super::datum::{CODEC_NAMES, DETECTOR_NAMES, Datum, HASHING_NAMES, POLICY_NAMES, allocation, strategy};
+use super::datum::{
+    CODEC_NAMES, DETECTOR_NAMES, Datum, FOUND_WITH_NAMES, HASHING_NAMES, POLICY_NAMES, allocation, strategy,
+};
 use super::setting::{Field, Setting};
 
 /// A setting and the field of the options that has its value.
@@ -55,7 +57,7 @@ pub(super) static NODE: &[Setting] = &[
         "node.seeds",
         Is::Addresses,
         seeds,
-        "Where the node looks for others: the same list on all nodes, themselves included. Without any it founds a cluster by itself."
+        "Where the node looks for others: the same list on all nodes, themselves included. A node founds a cluster once all of them answer that they are in none."
     ),
     setting!(
         OfNode,
@@ -70,6 +72,27 @@ pub(super) static NODE: &[Setting] = &[
         Is::File,
         seeds_file,
         "A file of seeds, one address a line, read anew each time, in place of `node.seeds`."
+    ),
+    setting!(
+        OfNode,
+        "node.found_with",
+        Is::Choice(&FOUND_WITH_NAMES),
+        found_with,
+        "How many of the seeds must answer that they are in no cluster before the node founds one: all of them, a majority (two parts that cannot reach each other may then run at the same time), or never."
+    ),
+    setting!(
+        OfNode,
+        "node.expect",
+        COUNT,
+        expect,
+        "How many nodes there must be before one founds a cluster. Needed where the seeds are discovered (`node.seeds_dns`): such a list may show only a part of them."
+    ),
+    setting!(
+        OfNode,
+        "node.found_alone",
+        Is::Switch,
+        found_alone,
+        "Whether a node without seeds that listens beyond loopback founds a cluster by itself."
     ),
     setting!(
         OfNode,

@@ -11,18 +11,24 @@ const LONGEST: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(super) struct Backoff {
     next: Duration,
+    longest: Duration,
     chance: Chance,
 }
 
 impl Backoff {
     pub(super) fn new(chance: Chance) -> Self {
-        Self { next: FIRST, chance }
+        Self { next: FIRST, longest: LONGEST, chance }
+    }
+
+    /// Pauses that grow to that length only.
+    pub(super) fn up_to(longest: Duration, chance: Chance) -> Self {
+        Self { longest, ..Self::new(chance) }
     }
 
     /// How long to wait this time.
     pub(super) fn pause(&mut self) -> Duration {
         let pause = self.chance.scatter(self.next);
-        self.next = (self.next * 2).min(LONGEST);
+        self.next = (self.next * 2).min(self.longest);
         pause
     }
 

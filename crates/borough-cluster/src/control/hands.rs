@@ -11,6 +11,7 @@ use borough_protocol::time::Timestamp;
 use super::driver::Perform;
 use super::outlook::Outlook;
 use super::peers::Peers;
+use super::waiting::Waiting;
 use super::words;
 use crate::link::Hub;
 use crate::sharding::Sharding;
@@ -23,6 +24,7 @@ pub(super) struct Hands<'a> {
     pub(super) sharding: Arc<Sharding>,
     pub(super) outlook: Arc<Outlook>,
     pub(super) publisher: &'a mut Publisher,
+    pub(super) waiting: Waiting,
 }
 
 impl Perform<Node> for Hands<'_> {
@@ -62,6 +64,7 @@ impl Perform<Node> for Hands<'_> {
             is_new
         });
         self.outlook.look(machine, now);
+        self.waiting.look(machine, now);
         self.publisher.refresh(machine, now);
     }
 }
@@ -74,15 +77,17 @@ impl Hands<'_> {
         }
         match event {
             Event::Joined(cluster) => {
-                tracing::info!(?cluster, "found its cluster");
+                tracing::info!(?cluster, "node belongs to a cluster");
                 self.publisher.stand(Standing::Joining);
             }
             Event::Suspended if *self.publisher.standing() == Standing::Member => {
-                tracing::warn!("suspended: too few voters hear this node; it must not work until they do");
+                tracing::warn!(
+                    "node suspended: no majority of the voters answers it; it runs nothing and keeps its state until they do"
+                );
                 self.publisher.stand(Standing::Suspended);
             }
             Event::Resumed if !goes => {
-                tracing::info!("is a member and may work");
+                tracing::info!("node is a member and has a lease: it works");
                 self.publisher.stand(Standing::Member);
             }
             Event::Drain => {

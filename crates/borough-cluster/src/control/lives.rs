@@ -7,17 +7,20 @@
 //! ```
 //! Promise: lives do not mix. Every connection of a life is closed before the next begins, and the next has another uid.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use borough_protocol::Effects;
+use borough_protocol::formation::{FoundingRule, Memory, Search};
 use borough_protocol::incarnation::{Address, Facts};
 use borough_protocol::node::{Command, End, GaveUp, Input, Node, Start};
 use borough_protocol::settings::Checked;
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::backoff::Backoff;
 use super::driver::{Driver, Heard, Inputs};
@@ -26,10 +29,11 @@ use super::hands::Hands;
 use super::outbound::Means;
 use super::outlook::Outlook;
 use super::peers::Peers;
+use super::waiting::Waiting;
 use crate::discovery::Discovery;
 use crate::link::Hub;
 use crate::myself::Myself;
-use crate::sharding::{Sharding, Sight};
+use crate::sharding::{Depth, KindStats, Sharding, Sight};
 use crate::topology::{Publisher, Standing, TopologySnapshot};
 
 /// How many members of its last life a node looks for besides the seeds.
@@ -41,6 +45,12 @@ const SLOWLY: u32 = 5;
 /// For so long one that begins its cluster anew looks for seeds.
 const RECOVERY_LOOK: Duration = Duration::from_secs(1);
 
+/// The discovery of a node that runs is asked that often.
+const SEEDS_EVERY: Duration = Duration::from_secs(1);
+
+/// For so long a life that ends counts what it loses.
+const COUNT_BOUND: Duration = Duration::from_millis(200);
+
 /// What all lives of a node have in common.
 pub(crate) struct Plan {
     /// What it says of itself.
@@ -49,6 +59,8 @@ pub(crate) struct Plan {
     pub(crate) settings: Checked,
     /// Where it looks for others; `None` if it is to found a cluster by itself.
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
+    /// When it may found a cluster.
+    pub(crate) founding: FoundingRule,
     /// Whether it comes back after it gave up.
     pub(crate) rejoin: bool,
 }
@@ -65,6 +77,8 @@ pub(super) struct Lives {
     pub(super) outlook: Arc<Outlook>,
     /// What the process around wants.
     pub(super) commands: mpsc::Receiver<Input>,
+    /// The other end of it.
+    pub(super) to_itself: mpsc::WeakSender<Input>,
     /// What others say.
     pub(super) words: mpsc::Receiver<Heard<Input>>,
     /// Somebody wants the node to leave: it does not come back.
@@ -78,18 +92,24 @@ impl Lives {
         let mut known = Vec::new();
         let mut past = Past::default();
         loop {
-            let seeds = match self.look_around(&known, past.recovers).await {
+            let seeds = match self.look_around(past.recovers || !known.is_empty()).await {
                 Found::Seeds(seeds) => seeds,
                 Found::ToLeave => return self.publisher.end(Standing::Left),
                 Found::NobodyHolds => return,
             };
-            let Some(Over { end, last, shards }) = self.live(seeds, past).await else { return };
-            past.note(&end, &last);
+            let search = Search {
+                seeds,
+                known: known.clone(),
+                founding: self.plan.founding,
+                memory: past.memory.clone(),
+            };
+            let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };
+            past.note(&end, &last, memory);
             if last.standing == Standing::Member || last.standing == Standing::Suspended {
                 backoff.reset();
             }
             let standing = self.standing_after(end);
-            tracing::info!(life = %self.myself.incarnation(), %standing, "a life is over");
+            tracing::info!(life = %self.myself.incarnation(), %standing, "this incarnation of the node has ended");
             let comes_back = !standing.is_final();
             self.publisher.end(standing);
             self.outlook.end(&last, shards);
@@ -123,7 +143,7 @@ impl Lives {
             End::Left => Standing::Left,
             End::Closed => Standing::Closed,
             End::GaveUp(why) if self.is_leaving.load(Ordering::Relaxed) => {
-                tracing::warn!(?why, "gave up while it was leaving");
+                tracing::warn!(?why, "node stopped without having left: no majority of the voters answered");
                 Standing::Left
             }
             End::GaveUp(why) if self.plan.rejoin || why == GaveUp::Recovers => Standing::Returning(why),
@@ -136,19 +156,20 @@ impl Lives {
     }
 
     /// One life, from its beginning to its end, with what was last known in it; `None` if nobody holds the node any more.
-    async fn live(&mut self, seeds: Vec<Address>, past: Past) -> Option<Over> {
+    async fn live(&mut self, search: Search, past: &Past) -> Option<Over> {
         let me = self.myself.incarnation();
         self.sharding.lease.begin(me.uid);
         self.sharding.show(|sight| {
             *sight = Sight { life: me.uid, table: None, drains: false };
             true
         });
-        tracing::info!(life = %me, ?seeds, "a life begins");
+        tracing::info!(life = %me, seeds = ?search.seeds, "node looks for its cluster");
+        let listed = search.seeds.clone();
         let (clock, chance) = (&self.means.clock, &self.means.chance);
         let start = Start {
             me,
             facts: self.plan.facts.clone(),
-            seeds,
+            search,
             settings: self.plan.settings.clone(),
             era: clock.era().max(past.era),
             seed: chance.number(),
@@ -162,13 +183,22 @@ impl Lives {
             sharding: self.sharding.clone(),
             outlook: self.outlook.clone(),
             publisher: &mut self.publisher,
+            waiting: Waiting::new(clock.now()),
         };
         let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
         let inputs = Inputs { commands: &mut self.commands, heard: &mut self.words };
-        let end = driver.run(effects, inputs).await;
+        let end = tokio::select! {
+            biased;
+            end = driver.run(effects, inputs) => end,
+            never = watch_seeds(self.plan.discovery.as_ref(), listed, &self.to_itself) => match never {},
+        };
+        let memory = driver.machine.memory();
         drop(driver);
         // Whatever lived here ends with this life.
         self.sharding.lease.renew(Timestamp::ZERO);
+        if let Some(End::GaveUp(why)) = &end {
+            self.tell_loss(*why).await;
+        }
         let mut shards = 0;
         self.sharding.show(|sight| {
             let table = sight.table.take();
@@ -176,12 +206,34 @@ impl Lives {
             shards = kinds.map(|kind| kind.shards().len()).sum();
             table.is_some()
         });
-        Some(Over { end: end?, last: self.publisher.current(), shards })
+        Some(Over { end: end?, last: self.publisher.current(), shards, memory })
     }
 
-    /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node founds in any case.
-    async fn look_around(&mut self, known: &[Address], recovers: bool) -> Found {
-        let Some(discovery) = self.plan.discovery.clone() else { return Found::Seeds(known.to_vec()) };
+    /// Says what is lost with a life that ends because its cluster is gone, or goes on as another.
+    async fn tell_loss(&self, why: GaveUp) {
+        let (GaveUp::Overtaken(_) | GaveUp::Over) = why else { return };
+        let kinds = timeout(COUNT_BOUND, self.sharding.stats(Depth::Counts)).await;
+        let kinds = kinds.map(|stats| stats.kinds).unwrap_or_default();
+        let shards: usize = kinds.iter().map(|kind| kind.shards.len()).sum();
+        let entities: usize = kinds.iter().map(KindStats::entities).sum();
+        match why {
+            GaveUp::Overtaken(cluster) => tracing::error!(
+                ?cluster,
+                shards,
+                entities,
+                "node yields to another cluster of its name and drops its shards and entities; it joins that cluster"
+            ),
+            _ => tracing::error!(
+                shards,
+                entities,
+                "the voters of this node's cluster are gone for good: the node drops its shards and entities and helps to found a new cluster"
+            ),
+        }
+    }
+
+    /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node need not wait for it.
+    async fn look_around(&mut self, is_once: bool) -> Found {
+        let Some(discovery) = self.plan.discovery.clone() else { return Found::Seeds(Vec::new()) };
         let mut backoff = Backoff::new(self.means.chance.clone());
         loop {
             let found = tokio::select! {
@@ -189,18 +241,11 @@ impl Lives {
                 goes = told_to_go(&mut self.commands) => return goes,
                 found = discovery.seeds() => found,
                 // What it asks may have died with the others.
-                () = sleep(RECOVERY_LOOK), if recovers => return Found::Seeds(known.to_vec()),
+                () = sleep(RECOVERY_LOOK), if is_once => return Found::Seeds(Vec::new()),
             };
             match found {
-                Ok(mut seeds) if !(seeds.is_empty() && known.is_empty()) => {
-                    for address in known {
-                        if !seeds.contains(address) {
-                            seeds.push(address.clone());
-                        }
-                    }
-                    return Found::Seeds(seeds);
-                }
-                Ok(_) | Err(_) if recovers => return Found::Seeds(known.to_vec()),
+                Ok(seeds) if !seeds.is_empty() => return Found::Seeds(seeds),
+                Ok(_) | Err(_) if is_once => return Found::Seeds(Vec::new()),
                 Ok(_) => tracing::warn!("the discovery finds no seeds; it is asked again until it does"),
                 Err(error) => tracing::warn!(%error, "no seeds yet; the discovery is asked again"),
             }
@@ -213,6 +258,27 @@ impl Lives {
     }
 }
 
+/// Asks the discovery again every second, as long as the life lasts: seeds come, go and change their addresses.
+async fn watch_seeds(
+    discovery: Option<&Arc<dyn Discovery>>,
+    mut listed: Vec<Address>,
+    to_itself: &mpsc::WeakSender<Input>,
+) -> Infallible {
+    let Some(discovery) = discovery else { return pending().await };
+    loop {
+        sleep(SEEDS_EVERY).await;
+        let Ok(seeds) = discovery.seeds().await else { continue };
+        if seeds.is_empty() || seeds == listed {
+            continue;
+        }
+        let Some(sender) = to_itself.upgrade() else { return pending().await };
+        if sender.try_send(Input::Command(Command::Seeds(seeds.clone().into()))).is_ok() {
+            tracing::info!(?seeds, "the list of seeds changed");
+            listed = seeds;
+        }
+    }
+}
+
 /// A life that is over.
 struct Over {
     end: End,
@@ -220,19 +286,24 @@ struct Over {
     last: Arc<TopologySnapshot>,
     /// How many shards had an owner then.
     shards: usize,
+    /// What the process remembers of its cluster.
+    memory: Option<Arc<Memory>>,
 }
 
 /// What a life has from those before it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Past {
     /// Whether an operator ended the last one, for this one to begin the cluster anew.
     recovers: bool,
     /// A founding has at least this era: no cluster that the node was in, or gave way to, had it.
     era: u32,
+    /// What the process remembers of its cluster.
+    memory: Option<Arc<Memory>>,
 }
 
 impl Past {
-    fn note(&mut self, end: &End, last: &TopologySnapshot) {
+    fn note(&mut self, end: &End, last: &TopologySnapshot, memory: Option<Arc<Memory>>) {
+        self.memory = memory;
         self.recovers = *end == End::GaveUp(GaveUp::Recovers);
         let met = match end {
             End::GaveUp(GaveUp::Overtaken(cluster)) => Some(*cluster),

@@ -25,6 +25,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod waiting;
 mod words;
 
 pub use self::counts::ControlCounts;

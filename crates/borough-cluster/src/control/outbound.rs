@@ -39,6 +39,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// and is whole again would otherwise be unused until the system tries again by itself, which may be minutes.
 const SILENCE: Duration = Duration::from_secs(3);
 
+/// An address that may be a seed's is dialled at least that often, while there is something to say.
+const SEED_PAUSE: Duration = Duration::from_millis(200);
+
 /// How much is gathered into one write.
 const BATCH: usize = 64 * 1024;
 
@@ -71,7 +74,11 @@ enum Over {
 impl Outbound {
     /// Until there is nothing more to say.
     pub(super) async fn run(self) {
-        let mut backoff = Backoff::new(self.means.chance.clone());
+        let mut backoff = match self.what_for {
+            Use::ToLife(_) => Backoff::new(self.means.chance.clone()),
+            // A seed that has just restarted is to hear of its cluster before it founds another.
+            Use::ToWhoever => Backoff::up_to(SEED_PAUSE, self.means.chance.clone()),
+        };
         let mut trouble = None;
         loop {
             let stirred = timeout(IDLE, self.queue.stirred()).await;

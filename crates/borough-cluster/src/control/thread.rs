@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use borough_actor::SystemHandle;
+use borough_protocol::formation::FoundingRule;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId};
 use borough_protocol::node::Input;
 use borough_protocol::settings::Checked;
@@ -70,6 +71,7 @@ pub(crate) struct Setup {
     pub(crate) zone: Arc<str>,
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
+    pub(crate) founding: FoundingRule,
     pub(crate) rejoin: bool,
     /// The actors.
     pub(crate) system: SystemHandle,
@@ -229,7 +231,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let is_leaving = Arc::new(AtomicBool::new(false));
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
     let parts = Parts {
-        commands: send_command,
+        commands: send_command.clone(),
         is_leaving: is_leaving.clone(),
         topology,
         myself: myself.clone(),
@@ -248,8 +250,10 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     };
     let facts = Facts { id: node_id, roles: setup.roles, app_version: setup.app_version, zone: setup.zone };
     let (settings, discovery, rejoin) = (setup.settings, setup.discovery, setup.rejoin);
+    let founding = setup.founding;
     let lives = Lives {
-        plan: Plan { facts, settings, discovery, rejoin },
+        plan: Plan { facts, settings, discovery, founding, rejoin },
+        to_itself: send_command.downgrade(),
         myself,
         means: Means {
             dialer: door.clone(),
@@ -268,6 +272,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         words,
         is_leaving,
     };
+    // Whoever holds the node holds the other end.
+    drop(send_command);
     let open = open_house(door, listener, gate, hub.clone());
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };

@@ -27,6 +27,10 @@ impl Discovery for FileSeeds {
             self.parse(&text)
         })
     }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
 }
 
 impl FileSeeds {

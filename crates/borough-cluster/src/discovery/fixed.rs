@@ -25,4 +25,8 @@ impl Discovery for StaticSeeds {
     fn seeds(&self) -> Seeds<'_> {
         Box::pin(async { Ok(self.seeds.clone()) })
     }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
 }

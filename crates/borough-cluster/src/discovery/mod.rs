@@ -24,11 +24,11 @@ pub type Seeds<'a> = Pin<Box<dyn Future<Output = Result<Vec<Address>, DiscoveryE
 
 /// Finds addresses of nodes of the cluster.
 ///
-/// A node asks before each of its lives. As long as the answer is an error or empty it asks again, with a pause of a second and more; so a
-/// discovery need not retry by itself. The node's own address may be among the seeds.
+/// A node asks every second, so a discovery need not retry by itself. The node's own address may be among the seeds.
 ///
-/// All nodes should find the same seeds. A node founds a cluster only with the consent of more than half of the seeds it found, itself
-/// counted: so a node that finds nobody but itself founds one alone.
+/// All nodes should find the same seeds. A node founds a cluster only if all seeds it found answer that they are in none. A discovery that may show only
+/// a part of them, as DNS while pods start, is not [complete](Self::is_complete): then
+/// [`NodeBuilder::expect`](crate::NodeBuilder::expect) says how many nodes there must be.
 ///
 /// ```
 /// use borough_cluster::{Address, Discovery, Seeds};
@@ -46,6 +46,11 @@ pub trait Discovery: Send + Sync + 'static {
     /// The addresses as `host:port`, the same order on all nodes if possible. It runs on the thread that renews the node's lease: it must not
     /// block that, and may be dropped at any await.
     fn seeds(&self) -> Seeds<'_>;
+
+    /// Whether the list is always the whole one, as one that an operator wrote. Default: no.
+    fn is_complete(&self) -> bool {
+        false
+    }
 }
 
 /// Why no seeds were found. The node goes on asking.

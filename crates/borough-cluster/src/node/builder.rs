@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use borough_actor::{System, SystemHandle};
+use borough_protocol::formation::{FoundWith, FoundingRule};
 use borough_protocol::incarnation::{Address, NodeId};
 use borough_protocol::settings::{Checked, Settings, Strategy};
 use borough_wire::codec::CodecId;
@@ -20,9 +21,10 @@ use crate::clock::Clock;
 use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
 use crate::control::{Control, Home, Setup};
 use crate::discovery::{Discovery, StaticSeeds, is_address};
-use crate::security::Security;
+use crate::security::{Security, is_loopback};
 use crate::sharding::{REGISTRAR, Registrar};
 use crate::transport::Transport;
+use crate::transport::host::HostPort;
 use crate::transport::memory::MemoryNetwork;
 use crate::transport::tcp::TcpTransport;
 use crate::transport::tls::Tls;
@@ -133,9 +135,13 @@ impl NodeBuilder {
         self
     }
 
-    /// One more address at which the node looks for others, as `host:port`. Default none: without seeds it founds a cluster by itself, at once.
+    /// One more address at which the node looks for others, as `host:port`. Default none.
     ///
-    /// Give all nodes the same seeds, themselves included; the first of them to start then wait for each other.
+    /// Give all nodes the same seeds, themselves included. A node founds a cluster only when all of them answer that they are in none
+    /// ([`found_with`](Self::found_with)); until then it waits, and logs which of them are missing.
+    ///
+    /// Without seeds it founds a cluster by itself: at once on a loopback address with port 0, which nobody else can know; on a loopback address with
+    /// another port after 1.7 s, in which members that list it as a seed can find it; elsewhere only with [`found_alone`](Self::found_alone).
     pub fn seed(mut self, address: impl Into<String>) -> Self {
         self.say("node.seeds").seeds.push(address.into());
         self
@@ -152,6 +158,29 @@ impl NodeBuilder {
     pub fn discovery(mut self, discovery: impl Discovery) -> Self {
         self.discovery = Some(Arc::new(discovery));
         self.say("node.seeds");
+        self
+    }
+
+    /// How many of the seeds must answer that they are in no cluster before the node founds one. Default [`FoundWith::All`].
+    ///
+    /// With [`FoundWith::Majority`] nodes form a cluster while some of the seeds are down. The risk: after a restart of most seeds while they cannot reach
+    /// the rest of their cluster, two clusters run until they meet; then the older one goes on, and the other drops its state.
+    pub fn found_with(mut self, with: FoundWith) -> Self {
+        self.say("node.found_with").found_with = with;
+        self
+    }
+
+    /// How many nodes, this one included, must be there and in no cluster before one of them founds one. Needed with a
+    /// [`discovery`](Self::discovery) that may show only a part of the nodes, as [`DnsSeeds`](crate::DnsSeeds): give the number of nodes that start together.
+    pub fn expect(mut self, nodes: usize) -> Self {
+        self.say("node.expect").expect = Some(nodes);
+        self
+    }
+
+    /// Lets a node without seeds found a cluster by itself though it listens where other machines reach it. Start one node of a cluster so, and give all others
+    /// its address as a seed; better, give all nodes the same seeds and leave this out.
+    pub fn found_alone(mut self) -> Self {
+        self.say("node.found_alone").found_alone = true;
         self
     }
 
@@ -339,14 +368,16 @@ fn setup(
     simulated: Option<Simulated>,
     system: SystemHandle,
 ) -> Result<Setup, StartError> {
-    let settings = Checked::new(options.cluster)?;
+    let settings = Checked::new(options.cluster.clone())?;
     options.limits.check()?;
     if !options.codec.is_built_in() {
         return Err(StartError::Codec { codec: options.codec });
     }
     short("the cluster's name", &settings.cluster)?;
-    let listen = Address::new(options.listen);
-    let advertise = options.advertise.map(|text| address("the advertised address", text)).transpose()?;
+    let listen = Address::new(options.listen.as_str());
+    let advertise =
+        options.advertise.clone().map(|text| address("the advertised address", text)).transpose()?;
+    let is_simulated = simulated.is_some();
     let (below, clock, chance): (Arc<dyn Transport>, _, _) =
         if let Some(Simulated { network, seed, era }) = simulated {
             let own = advertise.clone().unwrap_or_else(|| listen.clone());
@@ -356,10 +387,11 @@ fn setup(
             let chance = Chance::of_system().map_err(StartError::Chance)?;
             (Arc::new(TcpTransport), Clock::of_machine(), chance)
         };
-    let seeds = options.seeds.into_iter().map(|seed| address("a seed", seed));
+    let seeds = options.seeds.iter().cloned().map(|seed| address("a seed", seed));
     let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
     let of_list = || (!seeds.is_empty()).then(|| Arc::new(StaticSeeds::of(seeds)) as Arc<dyn Discovery>);
     let discovery = discovery.or_else(of_list);
+    let founding = founding(&options, &listen, discovery.as_deref(), is_simulated)?;
     if let Some(id) = &options.id {
         short("the node's id", id)?;
     }
@@ -383,11 +415,35 @@ fn setup(
         zone: options.zone.into(),
         settings,
         discovery,
+        founding,
         rejoin: options.rejoin,
         system,
         runtime: Handle::current(),
         codec: options.codec,
     })
+}
+
+/// When the node may found a cluster. Where it would never be able to, or only by mistake, it does not start.
+fn founding(
+    options: &NodeOptions,
+    listen: &Address,
+    discovery: Option<&dyn Discovery>,
+    is_simulated: bool,
+) -> Result<FoundingRule, StartError> {
+    let is_local = is_simulated || is_loopback(listen);
+    let rule = FoundingRule {
+        with: options.found_with,
+        expect: options.expect,
+        unknown_to_others: is_local && HostPort::of(listen).is_some_and(|parts| parts.port == 0),
+    };
+    match discovery {
+        _ if rule.with == FoundWith::Never => Ok(rule),
+        None if !is_local && !options.found_alone => Err(StartError::NoSeeds { address: listen.clone() }),
+        Some(discovery) if !discovery.is_complete() && rule.expect.is_none() => {
+            Err(StartError::NoExpectation)
+        }
+        None | Some(_) => Ok(rule),
+    }
 }
 
 impl Node {

@@ -42,6 +42,21 @@ pub enum StartError {
         /// What it is.
         text: String,
     },
+    /// It could only found a cluster by itself, where others may have one.
+    #[error(
+        "no seeds are set and {address} can be reached from other machines: set `.seed(\"host:port\")` of all nodes that start together, the same on all of them, or \
+         `.found_alone()` on the one node that is to found the cluster by itself"
+    )]
+    NoSeeds {
+        /// Where it was to listen.
+        address: Address,
+    },
+    /// Seeds are discovered, and nobody says how many there are.
+    #[error(
+        "the seeds are discovered, so nobody knows whether the list is complete: set `.expect(n)` to the number of nodes that start together, or \
+         `.found_with(FoundWith::Never)` on a node that only joins"
+    )]
+    NoExpectation,
     /// A text that is empty or too long.
     #[error("{what} has {length} bytes and must have from 1 to {TEXT_MAX}")]
     Text {

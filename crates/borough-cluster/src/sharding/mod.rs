@@ -75,7 +75,7 @@ pub use self::error::{EntityStartError, ExplainError, MoveError, RegionError, Sh
 use self::events::Chronicle;
 pub use self::events::{ShardEvent, ShardMoves, ShardNews};
 pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
-use self::host::Depth;
+pub(crate) use self::host::Depth;
 pub use self::host::{Passivation, Policy, TurnTimes};
 use self::inlet::WordInlet;
 pub(crate) use self::lease::Lease;

@@ -1,34 +1,47 @@
 //! How a node finds its cluster, or founds one.
 //!
-//! The promise: as long as its seeds can talk to each other, one cluster is founded, whoever starts first, also when all start at
-//! once and when two nodes name only each other.
+//! The promise: as long as a quorum of a cluster's voters lives and can reach the node, the node founds no other cluster; and of nodes with
+//! the same list of seeds one founds, in whatever order they start.
 //!
 //! ```text
-//!            no seeds
-//! Seeking ---------------------------------------------> founded
-//!   |  asks every seed again and again
-//!   |- a majority of its list promised --------------> founded
-//!   |- a seed is in a cluster: Welcome -----------------> joined
-//!   |- its settings differ: Refused --------------------> refused
+//!   asks every address it has to hear, again and again
+//! Seeking ----------------------------------------------> joined      a member of a living cluster answers: Welcome
+//!    |                                                +--> refused     its settings differ
+//!    +--all of them promised--> waits W --still so-------> founded
 //! ```
-//! Each seed promises to one node at a time, itself to begin with. A promise to oneself yields to an earlier seed; one to another
-//! binds for two seed timeouts, longer than any attempt it could count for.
+//! It has to hear every address of its seeds, its own included, and where anybody that answers remembers a cluster, every address of that
+//! cluster's newest voters. Each of them promises to one node at a time, itself to begin with. A promise to oneself yields to a lesser
+//! address; one to another binds for two attempts, longer than any attempt that it could count for. A node that learns that a promise it needs is held
+//! by a lesser address stands back for the rest of its attempt: it gives its promises back, or the two would wait for each other.
+//!
+//! One that is suspended promises nothing: it keeps what it has, and says which cluster it remembers. If all others are fresh or have given up, and
+//! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
+//! life. One that wants to found shows them that (`over`); they give up and promise.
 
+mod memory;
 mod promise;
+mod rule;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
+pub use self::memory::{Ancestors, Memory};
 use self::promise::{Promise, Verdict};
-use crate::flaws::Flaws;
+use self::rule::DISCOVERED_FOR;
+pub use self::rule::{FoundWith, FoundingRule};
+use crate::flaws::{Flaw, Flaws};
 use crate::gossip::Delta;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal, check};
-use crate::table::Table;
+use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
+
+/// How many clusters of its name a node hears of and takes into account.
+const REMEMBERED_MAX: usize = 8;
 
 /// "Is there a cluster? If not, may I found it?"
 #[derive(Clone, Debug)]
@@ -43,11 +56,16 @@ pub struct Knock {
     /// Where it looks for others, itself included, in its order.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub seeds: Arc<[Address]>,
-    /// Its attempt to found a cluster; `None` if it has promised not to.
+    /// Its attempt to found a cluster; `None` if it does not ask for a promise.
     pub attempt: Option<u32>,
+    /// The cluster that it was in before; `None`: it is fresh.
+    pub memory: Option<Arc<Memory>>,
+    /// "All these are fresh, have given up, or are too few to go on": those that are suspended are asked to give up. Empty if nobody is asked.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub over: Arc<[Address]>,
 }
 
-/// "I am in no cluster", and whether the one who asked may found one.
+/// "I am in no cluster that works", and whether the one who asked may found one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Vow {
@@ -57,6 +75,31 @@ pub struct Vow {
     pub attempt: u32,
     /// Whether it has the promise.
     pub granted: bool,
+    /// Where the node listens that has it: the one who answers, the one who asked, or another.
+    pub holder: Address,
+    /// What the one who answers was in before.
+    pub past: Past,
+}
+
+/// What a node that is in no working cluster was in before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Past {
+    /// The process never was in a cluster.
+    Fresh,
+    /// It was in that one, and has dropped all that it had of it.
+    GaveUp(Arc<Memory>),
+    /// It is in that one, keeps what it has, and waits for a quorum of the voters.
+    Suspended(Arc<Memory>),
+}
+
+impl Past {
+    fn memory(&self) -> Option<&Arc<Memory>> {
+        match self {
+            Self::Fresh => None,
+            Self::GaveUp(memory) | Self::Suspended(memory) => Some(memory),
+        }
+    }
 }
 
 /// "Yes, this one": what a node needs to take part.
@@ -81,7 +124,7 @@ pub enum Outcome {
 /// What a seeking node says.
 #[derive(Debug)]
 pub enum Say {
-    /// To whoever listens there.
+    /// To any node that listens there.
     Knock(Address, Arc<Knock>),
     /// To the one who asked for a promise: whether it has it.
     Promise(Uid, Vow),
@@ -89,6 +132,39 @@ pub enum Say {
     Release(Uid, u32),
     /// To one whose settings differ.
     Refused(Uid, Refusal),
+}
+
+/// Where a node looks for its cluster, and when it may found one.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The seeds, in order.
+    pub seeds: Vec<Address>,
+    /// Where members of its last cluster listened: they are asked too, and do not count for founding.
+    pub known: Vec<Address>,
+    /// When it may found.
+    pub founding: FoundingRule,
+    /// The cluster it was in before.
+    pub memory: Option<Arc<Memory>>,
+}
+
+/// An address that a node waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Which.
+    pub address: Address,
+    /// Why.
+    pub why: Missing,
+}
+
+/// Why a node waits for an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing was heard from there.
+    Silent,
+    /// The node there promised to another.
+    PromisedToAnother,
+    /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
+    Suspended,
 }
 
 /// A node without a cluster.
@@ -100,11 +176,28 @@ pub struct Seeking {
     cluster_settings: ClusterSettings,
     /// Its own address included.
     seeds: Arc<[Address]>,
+    known: Vec<Address>,
+    founding: FoundingRule,
+    memory: Option<Arc<Memory>>,
     promise: Promise,
+    /// Whether it has left this attempt to a lesser address.
+    stands_back: bool,
     attempt: u32,
     attempt_ends: Timestamp,
-    /// Which seeds promised in this attempt, and which life of each: a seed that restarts has one voice.
+    /// Which addresses promised in this attempt, and which life of each: a node that restarts has one voice.
     granted: BTreeMap<Address, Uid>,
+    /// Those that answered in this attempt, whatever they said.
+    heard: BTreeSet<Address>,
+    /// Those that keep what they have, as they said in this attempt.
+    suspended: BTreeMap<Uid, Address>,
+    /// The clusters that this node and others remember, as they said in this attempt.
+    remembered: BTreeMap<Cluster, Arc<Memory>>,
+    /// Since when nothing was missing.
+    complete_since: Option<Timestamp>,
+    /// Since when the list of seeds is as it is.
+    listed_since: Timestamp,
+    /// How long it waits once nothing is missing.
+    wait: Duration,
     next: Timestamp,
     /// When it began to ask.
     since: Timestamp,
@@ -116,34 +209,39 @@ impl Seeking {
         now: Timestamp,
         me: Incarnation,
         facts: Arc<Facts>,
-        seeds: &[Address],
+        search: Search,
         settings: Checked,
     ) -> Self {
-        let mut all: Vec<Address> = Vec::new();
-        for seed in seeds.iter().chain([&me.address]) {
-            if !all.contains(seed) {
-                all.push(seed.clone());
-            }
-        }
         let cluster_settings = settings.cluster_settings().clone();
         Self {
+            seeds: with_own(&search.seeds, &me.address),
+            remembered: of_itself(search.memory.as_ref()),
+            known: search.known,
+            founding: search.founding,
+            memory: search.memory,
             me,
             facts,
             cluster_settings,
-            seeds: all.into(),
             promise: Promise::ToMyself,
+            stands_back: false,
             attempt: 0,
             attempt_ends: now,
             granted: BTreeMap::new(),
+            heard: BTreeSet::new(),
+            suspended: BTreeMap::new(),
+            complete_since: None,
+            listed_since: now,
+            wait: wait(&settings),
             next: now,
             since: now,
             settings,
         }
     }
 
-    /// Where one listens that promised in this attempt.
+    /// Where one listens that answered in this attempt.
     pub fn address_of(&self, uid: Uid) -> Option<&Address> {
-        self.granted.iter().find(|(_, promised)| **promised == uid).map(|(address, _)| address)
+        let promised = self.granted.iter().find(|(_, promised)| **promised == uid);
+        promised.map(|(address, _)| address).or_else(|| self.suspended.get(&uid))
     }
 
     /// Whether it has asked in vain for as long as one attempt lasts.
@@ -151,13 +249,62 @@ impl Seeking {
         now >= self.since + self.settings.seed_timeout
     }
 
+    /// The cluster it was in before.
+    pub fn memory(&self) -> Option<&Arc<Memory>> {
+        self.memory.as_ref()
+    }
+
+    /// The foundings that a cluster founded by this node succeeds.
+    pub fn ancestors(&self) -> Ancestors {
+        Ancestors::of(self.remembered.values().flat_map(|memory| memory.lineage()))
+    }
+
+    /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
+    pub fn awaited(&self) -> Vec<Awaited> {
+        let missing = self.required().into_iter().filter(|address| !self.has_promised(address));
+        let why = |address: &Address| {
+            if self.suspended.values().any(|other| other == address) {
+                Missing::Suspended
+            } else if self.heard.contains(address) || *address == self.me.address {
+                Missing::PromisedToAnother
+            } else {
+                Missing::Silent
+            }
+        };
+        missing.map(|address| Awaited { why: why(address), address: address.clone() }).collect()
+    }
+
+    /// The rule by which it may found.
+    pub fn founding(&self) -> FoundingRule {
+        self.founding
+    }
+
+    /// Its list, its own address included.
+    pub fn seeds(&self) -> &[Address] {
+        &self.seeds
+    }
+
     /// When it asks next.
     pub fn next_deadline(&self) -> Timestamp {
-        self.next
+        self.founds_at().map_or(self.next, |at| at.min(self.next))
+    }
+
+    /// The list of seeds is that from now on.
+    pub fn set_seeds(&mut self, now: Timestamp, seeds: &[Address]) {
+        let seeds = with_own(seeds, &self.me.address);
+        if *self.seeds != *seeds {
+            self.seeds = seeds;
+            self.listed_since = now;
+            self.complete_since = None;
+            self.next = now;
+        }
     }
 
     /// Asks around, if it is time.
     pub fn on_deadline(&mut self, now: Timestamp, say: &mut Vec<Say>) -> Outcome {
+        if self.founds(now) {
+            return Outcome::Founds;
+        }
         if now < self.next {
             return Outcome::Seeking;
         }
@@ -166,12 +313,13 @@ impl Seeking {
         if now >= self.attempt_ends {
             self.begin_attempt(now);
         }
-        if self.is_majority(now) {
+        self.look_at_answers(now, say);
+        if self.founds(now) {
             return Outcome::Founds;
         }
         let knock = self.knock();
-        for seed in self.seeds.iter().filter(|seed| **seed != self.me.address) {
-            say.push(Say::Knock(seed.clone(), knock.clone()));
+        for address in self.asked() {
+            say.push(Say::Knock(address.clone(), knock.clone()));
         }
         Outcome::Seeking
     }
@@ -183,24 +331,122 @@ impl Seeking {
             facts: self.facts.clone(),
             settings: self.cluster_settings.clone(),
             seeds: self.seeds.clone(),
-            attempt: matches!(self.promise, Promise::ToMyself).then_some(self.attempt),
+            attempt: self.asks().then_some(self.attempt),
+            memory: self.memory.clone(),
+            over: self.over(),
         })
     }
 
     fn begin_attempt(&mut self, now: Timestamp) {
         self.attempt += 1;
-        self.attempt_ends = now + self.settings.seed_timeout;
+        self.stands_back = false;
+        self.attempt_ends = now + self.attempt_length();
+        self.granted.clear();
+        self.heard.clear();
+        self.suspended.clear();
+        self.remembered = of_itself(self.memory.as_ref());
+        self.complete_since = None;
+    }
+
+    fn attempt_length(&self) -> Duration {
+        self.settings.seed_timeout + self.wait
+    }
+
+    /// Whether it wants to found.
+    fn asks(&self) -> bool {
+        matches!(self.promise, Promise::ToMyself)
+            && self.founding.with != FoundWith::Never
+            && !self.stands_back
+    }
+
+    /// Everybody that it asks.
+    fn asked(&self) -> BTreeSet<&Address> {
+        let mut asked = self.required();
+        asked.extend(&self.known);
+        asked.extend(self.suspended.values());
+        asked.remove(&self.me.address);
+        asked
+    }
+
+    /// Everybody that it has to hear before it founds.
+    fn required(&self) -> BTreeSet<&Address> {
+        let voters = self.remembered.values().flat_map(|memory| memory.addresses());
+        let voters = voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters));
+        self.seeds.iter().chain(voters).collect()
+    }
+
+    fn has_promised(&self, address: &Address) -> bool {
+        if *address == self.me.address {
+            return matches!(self.promise, Promise::ToMyself);
+        }
+        self.granted.contains_key(address)
+    }
+
+    /// Whether nothing but time is missing.
+    fn is_complete(&self, now: Timestamp) -> bool {
+        if !self.asks() {
+            return false;
+        }
+        let is_seed = |address: &&Address| self.seeds.contains(address);
+        let promised = self.seeds.iter().filter(|seed| self.has_promised(seed)).count();
+        let seeds = match self.founding.with {
+            FoundWith::Never => false,
+            FoundWith::All => {
+                promised == self.seeds.len() || self.flaws().has(Flaw::FoundsWhileASeedIsSilent)
+            }
+            FoundWith::Majority => {
+                2 * promised > self.seeds.len() && now >= self.since + self.settings.round_trip
+            }
+        };
+        let is_discovered = match self.founding.expect {
+            _ if self.flaws().has(Flaw::DiscoveredListIsComplete) => true,
+            None => true,
+            Some(least) => promised >= least && now >= self.listed_since + DISCOVERED_FOR,
+        };
+        let mut voters = self.required().into_iter().filter(|address| !is_seed(address));
+        seeds && is_discovered && voters.all(|address| self.has_promised(address))
+    }
+
+    /// When it founds, if nothing changes until then.
+    fn founds_at(&self) -> Option<Timestamp> {
+        let since = self.complete_since?;
+        let is_alone = self.founding.unknown_to_others && self.seeds.len() == 1;
+        Some(if is_alone { since } else { since + self.wait })
+    }
+
+    fn founds(&self, now: Timestamp) -> bool {
+        self.founds_at().is_some_and(|at| at <= now) && self.is_complete(now)
+    }
+
+    /// Takes account of what was said; gives promises back that it has no use for.
+    fn look_at_answers(&mut self, now: Timestamp, say: &mut Vec<Say>) {
+        if !self.asks() && !self.granted.is_empty() {
+            self.release_all(say);
+        }
+        if self.is_complete(now) {
+            self.complete_since.get_or_insert(now);
+        } else {
+            self.complete_since = None;
+        }
+    }
+
+    fn release_all(&mut self, say: &mut Vec<Say>) {
+        say.extend(self.granted.values().map(|uid| Say::Release(*uid, self.attempt)));
         self.granted.clear();
     }
 
-    /// Whether a majority of its list promised. Its own promise counts, as long as it has not given it to another.
-    ///
-    /// Unless all have answered it waits for a round trip from its first knock on: a seed that is in a living cluster may be about
-    /// to say so.
-    fn is_majority(&self, now: Timestamp) -> bool {
-        let promised = self.granted.len() + 1;
-        let have_answered = promised == self.seeds.len() || now >= self.since + self.settings.round_trip;
-        matches!(self.promise, Promise::ToMyself) && have_answered && 2 * promised > self.seeds.len()
+    /// What it shows to those that are suspended, if their clusters can never go on.
+    fn over(&self) -> Arc<[Address]> {
+        if self.suspended.is_empty() || !self.asks() {
+            return [].into();
+        }
+        let is_suspended = |address: &Address| self.suspended.values().any(|other| other == address);
+        let required = self.required();
+        let all_answer = required.iter().all(|address| self.has_promised(address) || is_suspended(address));
+        let can_go_on = |memory: &Arc<Memory>| memory.can_go_on(|voter| self.suspended.contains_key(&voter));
+        let can_go_on =
+            self.remembered.values().any(can_go_on) && !self.flaws().has(Flaw::SuspendedQuorumGivesUp);
+        if all_answer && !can_go_on { required.into_iter().cloned().collect() } else { [].into() }
     }
 
     /// Another node asks, and this one knows of no cluster either.
@@ -209,42 +455,87 @@ impl Seeking {
         if let Err(refusal) = check(&self.cluster_settings, &knock.settings) {
             return say.push(Say::Refused(them, refusal));
         }
-        let Some(attempt) = knock.attempt else { return };
-        let earlier = promise::is_earlier(&knock.me, &knock.seeds, &self.me, &self.seeds);
-        let until = now + 2 * self.settings.seed_timeout;
-        match self.promise.asked(now, (them, attempt), earlier, until, self.flaws()) {
-            Verdict::Granted => say.push(Say::Promise(them, self.vow(attempt, true))),
-            Verdict::Yielded => {
-                say.extend(self.granted.values().map(|uid| Say::Release(*uid, self.attempt)));
-                self.begin_attempt(now);
-                say.push(Say::Promise(them, self.vow(attempt, true)));
-            }
-            Verdict::Denied => say.push(Say::Promise(them, self.vow(attempt, false))),
+        if let Some(memory) = &knock.memory {
+            self.remember(memory);
         }
+        let attempt = knock.attempt.unwrap_or(0);
+        let verdict = if knock.attempt.is_some() { self.asked_by(now, knock) } else { Verdict::Denied };
+        if verdict == Verdict::Yielded {
+            self.release_all(say);
+            self.begin_attempt(now);
+        }
+        say.push(Say::Promise(them, self.vow(attempt, verdict != Verdict::Denied)));
     }
 
-    /// A seed answers that it is in no cluster, and whether it promises.
+    fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
+        let attempt = (&knock.me, knock.attempt.unwrap_or(0));
+        let yields = !self.asks() || knock.me.address < self.me.address;
+        let (until, flaws) = (now + 2 * self.attempt_length(), self.flaws());
+        self.promise.asked(now, attempt, yields, until, flaws)
+    }
+
+    /// A node answers that it is in no cluster that works, and whether it promises.
     ///
     /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
     /// would wait for each other's promises to expire.
     pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow, say: &mut Vec<Say>) -> Outcome {
-        if vow.granted && vow.attempt < self.attempt && !matches!(self.promise, Promise::ToMyself) {
-            say.push(Say::Release(from, vow.attempt));
+        if let Some(memory) = vow.past.memory() {
+            self.remember(memory);
+        }
+        if self.asked().contains(&vow.seed) {
+            self.heard.insert(vow.seed.clone());
+        }
+        if let Past::Suspended(_) = vow.past {
+            self.granted.remove(&vow.seed);
+            self.suspended.insert(from, vow.seed);
+            self.look_at_answers(now, say);
+            return Outcome::Seeking;
+        }
+        self.suspended.retain(|_, address| *address != vow.seed);
+        if vow.granted && (vow.attempt < self.attempt || !self.asks()) {
+            if !self.asks() {
+                say.push(Say::Release(from, vow.attempt));
+            }
             return Outcome::Seeking;
         }
         let current = vow.attempt == self.attempt && now < self.attempt_ends;
-        let counts = vow.granted && current && self.seeds.contains(&vow.seed);
-        if counts && matches!(self.promise, Promise::ToMyself) {
-            self.granted.insert(vow.seed, from);
-            if self.is_majority(now) {
-                return Outcome::Founds;
+        if current && self.required().contains(&vow.seed) {
+            if vow.granted {
+                self.granted.insert(vow.seed, from);
+            } else {
+                // Another life may listen there by now.
+                if self.granted.get(&vow.seed) != Some(&from) {
+                    self.granted.remove(&vow.seed);
+                }
+                self.stands_back |= vow.holder < self.me.address;
             }
         }
-        Outcome::Seeking
+        self.look_at_answers(now, say);
+        if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
+    }
+
+    /// Keeps the newest list of voters that anybody has of a cluster.
+    fn remember(&mut self, memory: &Arc<Memory>) {
+        if memory.cluster.name != crate::node::name_hash(&self.settings.cluster) {
+            return;
+        }
+        let is_known = self.remembered.contains_key(&memory.cluster);
+        if !is_known && self.remembered.len() == REMEMBERED_MAX {
+            return;
+        }
+        let newest = self.remembered.entry(memory.cluster).or_insert_with(|| memory.clone());
+        if newest.voters.id < memory.voters.id {
+            *newest = memory.clone();
+        }
     }
 
     fn vow(&self, attempt: u32, granted: bool) -> Vow {
-        Vow { seed: self.me.address.clone(), attempt, granted }
+        let past = match &self.memory {
+            None => Past::Fresh,
+            Some(memory) => Past::GaveUp(memory.clone()),
+        };
+        let holder = self.promise.holder(&self.me.address).clone();
+        Vow { seed: self.me.address.clone(), attempt, granted, holder, past }
     }
 
     /// The one this node promised to has yielded to another, and gives that attempt up.
@@ -255,4 +546,26 @@ impl Seeking {
     fn flaws(&self) -> Flaws {
         self.settings.flaws
     }
+}
+
+/// How long a node waits once nothing is missing: until every lease of an earlier cluster is over, and the members of one that lives had time to
+/// greet it.
+fn wait(settings: &Checked) -> Duration {
+    settings.timing().wait.max(settings.seed_ask_interval * 5 + settings.round_trip)
+}
+
+/// What a node remembers itself.
+fn of_itself(memory: Option<&Arc<Memory>>) -> BTreeMap<Cluster, Arc<Memory>> {
+    memory.map(|memory| (memory.cluster, memory.clone())).into_iter().collect()
+}
+
+/// The list, each once, with the node's own address.
+fn with_own(seeds: &[Address], own: &Address) -> Arc<[Address]> {
+    let mut all: Vec<Address> = Vec::new();
+    for seed in seeds.iter().chain([own]) {
+        if !all.contains(seed) {
+            all.push(seed.clone());
+        }
+    }
+    all.into()
 }

@@ -5,10 +5,10 @@ use crate::incarnation::{Address, Incarnation, Uid};
 use crate::time::Timestamp;
 
 /// To whom a seed has promised not to found, and not to let another found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Promise {
     ToMyself,
-    To { whom: Uid, attempt: u32, until: Timestamp },
+    To { node: Incarnation, attempt: u32, until: Timestamp },
 }
 
 /// What a seed says to one who asks.
@@ -25,19 +25,19 @@ impl Promise {
     pub(super) fn asked(
         &mut self,
         now: Timestamp,
-        (whom, attempt): (Uid, u32),
-        is_earlier: bool,
+        (node, attempt): (&Incarnation, u32),
+        yields: bool,
         until: Timestamp,
         flaws: Flaws,
     ) -> Verdict {
         self.expire(now);
-        match *self {
-            Self::ToMyself if is_earlier => {
-                *self = Self::To { whom, attempt, until };
+        match self {
+            Self::ToMyself if yields => {
+                *self = Self::To { node: node.clone(), attempt, until };
                 Verdict::Yielded
             }
-            Self::To { whom: other, attempt: before, .. } if other == whom && before <= attempt => {
-                *self = Self::To { whom, attempt, until };
+            Self::To { node: other, attempt: before, .. } if other.uid == node.uid && *before <= attempt => {
+                *self = Self::To { node: node.clone(), attempt, until };
                 Verdict::Granted
             }
             Self::ToMyself | Self::To { .. } if flaws.has(Flaw::TwoPromises) => Verdict::Granted,
@@ -45,9 +45,17 @@ impl Promise {
         }
     }
 
+    /// Whose it is, on the node that listens at `own`.
+    pub(super) fn holder<'a>(&'a self, own: &'a Address) -> &'a Address {
+        match self {
+            Self::ToMyself => own,
+            Self::To { node, .. } => &node.address,
+        }
+    }
+
     /// `attempt` was given up. A later one of the same node is another matter: this word of it may be old.
     pub(super) fn release(&mut self, from: Uid, gone: u32) {
-        if matches!(self, Self::To { whom, attempt, .. } if *whom == from && *attempt <= gone) {
+        if matches!(self, Self::To { node, attempt, .. } if node.uid == from && *attempt <= gone) {
             *self = Self::ToMyself;
         }
     }
@@ -56,19 +64,5 @@ impl Promise {
         if matches!(self, Self::To { until, .. } if *until <= now) {
             *self = Self::ToMyself;
         }
-    }
-}
-
-/// Whether `them` comes before `me`: by the list, if both have the same one; else by address, on which both agree too.
-pub(super) fn is_earlier(
-    them: &Incarnation,
-    their_seeds: &[Address],
-    me: &Incarnation,
-    my_seeds: &[Address],
-) -> bool {
-    let place = |address: &Address| my_seeds.iter().position(|seed| seed == address);
-    match (place(&them.address), place(&me.address)) {
-        (Some(theirs), Some(mine)) if their_seeds == my_seeds => theirs < mine,
-        _ => them.address < me.address,
     }
 }

@@ -17,7 +17,15 @@ fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
     let seeds: Vec<Address> = seeds.iter().map(|seed| Address::new(*seed)).collect();
     let mut settings = Checked::new(Settings::default()).expect("good");
     settings.flaws = flaws;
-    Seeking::new(Timestamp::ZERO, me, Arc::new(facts), &seeds, settings)
+    let search = Search { seeds, ..Search::default() };
+    let mut seeking = Seeking::new(Timestamp::ZERO, me, Arc::new(facts), search, settings);
+    // What is tested here must not depend on it; `it_founds_once_nothing_was_missing_for_as_long_as_it_waits` tests it.
+    seeking.wait = Duration::ZERO;
+    seeking
+}
+
+fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
+    Vow { seed: Address::new(seed), attempt, granted, holder: Address::new("x"), past: Past::Fresh }
 }
 
 /// Those that start, and the list of each.
@@ -151,15 +159,15 @@ const CASES: &[Case] = &[
     (&[("a", &[])], "a"),
     (&[("a", &["a"])], "a"),
     (&[("a", &["a", "b"]), ("b", &["a", "b"])], "a"),
-    (&[("a", &["b", "a"]), ("b", &["b", "a"])], "b"),
+    (&[("a", &["b", "a"]), ("b", &["b", "a"])], "a"),
     (&[("a", &["b"]), ("b", &["a"])], "a"),
     (&[("b", &["a"]), ("a", &["b"])], "a"),
     (&[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], "a"),
     (&[("c", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("a", &["a", "b", "c"])], "a"),
-    (&[("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], "b"),
-    (&[("a", &["c", "b", "a"]), ("c", &["c", "b", "a"])], "c"),
-    (&[("a", &["a", "b", "c", "d", "e"]), ("c", &["a", "b", "c", "d", "e"]), ("e", &["a", "b", "c", "d", "e"])], "a"),
-    (&[("d", &["a", "b", "c", "d", "e"]), ("c", &["a", "b", "c", "d", "e"]), ("e", &["a", "b", "c", "d", "e"])], "c"),
+    (&[("a", &["c", "b", "a"]), ("c", &["c", "b", "a"]), ("b", &["c", "b", "a"])], "a"),
+    // One that is no seed of the others has a promise that they need: it stands back.
+    (&[("d", &["a", "b", "c", "e"]), ("e", &["a", "b", "c"]), ("c", &["a", "b", "c", "e"]), ("b", &["a", "b", "c", "e"]), ("a", &["a", "b", "c", "e"])], "a"),
+    (&[("d", &["c", "d", "e"]), ("c", &["c", "d", "e"]), ("e", &["c", "d", "e"])], "c"),
     // Each names the next.
     (&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])], "a"),
     // One that is no seed, and one that is.
@@ -183,12 +191,13 @@ fn of_those_that_start_at_once_one_founds_and_the_others_join() {
 }
 
 #[test]
-fn who_is_short_of_a_majority_of_its_list_founds_nothing() {
+fn a_node_that_misses_one_of_its_list_founds_nothing() {
     #[rustfmt::skip]
     let cases: &[Lists] = &[
         &[("a", &["a", "b"])],
         &[("a", &["b"])],
         &[("a", &["a", "b", "c"])],
+        &[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"])],
         &[("a", &["a", "b", "c", "d", "e"]), ("b", &["a", "b", "c", "d", "e"])],
         // Not one of the seeds itself, so that its list has four.
         &[("x", &["a", "b", "c"]), ("a", &["a", "b", "c"])],
@@ -235,10 +244,11 @@ fn at(millis: u64) -> Timestamp {
 }
 
 #[test]
-fn a_promise_to_oneself_yields_to_an_earlier_seed_alone() {
+fn a_promise_to_oneself_yields_to_a_lesser_address_alone() {
     assert_eq!(says(&mut b(), at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
     assert_eq!(says(&mut b(), at(10), &knock_of("c", 3, Some(1))), [(3, false)]);
-    assert_eq!(says(&mut b(), at(10), &knock_of("a", 1, None)), [], "who does not ask is promised nothing");
+    let asks_nothing = knock_of("a", 1, None);
+    assert_eq!(says(&mut b(), at(10), &asks_nothing), [(1, false)], "who does not ask is promised nothing");
 }
 
 #[test]
@@ -264,9 +274,9 @@ fn who_has_promised_counts_for_itself_no_more() {
 
 /// Whether that seed's answer makes it found. The lives of `a` to `e` are 1 to 5.
 fn founds(seeking: &mut Seeking, now: Timestamp, from: u64, attempt: u32, granted: bool) -> bool {
-    let seed = Address::new(LIST[usize::try_from(from - 1).expect("small")]);
+    let seed = LIST[usize::try_from(from - 1).expect("small")];
     let uid = Uid::new(from).expect("not 0");
-    matches!(seeking.promised(now, uid, Vow { seed, attempt, granted }, &mut Vec::new()), Outcome::Founds)
+    matches!(seeking.promised(now, uid, vow(seed, attempt, granted), &mut Vec::new()), Outcome::Founds)
 }
 
 #[test]
@@ -280,36 +290,168 @@ fn who_yields_releases_those_that_promised_to_it() {
 fn a_promise_that_comes_after_it_yielded_is_released() {
     let mut b = b();
     assert_eq!(says(&mut b, at(20), &knock_of("a", 1, Some(1))), [(1, true)]);
-    let vow = |granted| Vow { seed: Address::new("c"), attempt: 1, granted };
     let (c, mut say) = (Uid::new(3).expect("not 0"), Vec::new());
-    b.promised(at(30), c, vow(false), &mut say);
+    b.promised(at(30), c, vow("c", 1, false), &mut say);
     assert!(say.is_empty(), "nothing was promised");
-    b.promised(at(30), c, vow(true), &mut say);
+    b.promised(at(30), c, vow("c", 1, true), &mut say);
     assert!(matches!(say[..], [Say::Release(to, 1)] if to == c));
 }
 
 #[test]
-fn more_than_half_of_the_list_makes_it_found() {
+fn all_of_the_list_make_it_found() {
     let mut b = b();
-    assert!(!founds(&mut b, at(100), 3, 1, true));
+    for from in [1, 3, 4] {
+        assert!(!founds(&mut b, at(100), from, 1, true));
+    }
+    assert!(founds(&mut b, at(100), 5, 1, true));
+}
+
+#[test]
+fn more_than_half_of_the_list_make_it_found_if_the_owner_says_so() {
+    let mut b = b();
+    b.founding.with = FoundWith::Majority;
+    assert!(!founds(&mut b, at(10), 3, 1, true));
+    assert!(!founds(&mut b, at(99), 4, 1, true), "a and e may be about to say that they are in a cluster");
     assert!(founds(&mut b, at(100), 4, 1, true), "with itself three of five");
 }
 
-/// The others may be in a living cluster, and their answer on its way.
 #[test]
-fn a_majority_that_is_not_all_waits_for_a_round_trip() {
-    let mut b = b();
-    assert!(!founds(&mut b, at(10), 3, 1, true));
-    assert!(!founds(&mut b, at(99), 4, 1, true), "a and e have not answered");
-    assert!(founds(&mut b, at(100), 4, 1, true));
+fn a_node_that_never_founds_promises_to_anybody() {
+    let mut a = seeking("a", 1, LIST, Flaws::default());
+    a.founding.with = FoundWith::Never;
+    a.on_deadline(at(0), &mut Vec::new());
+    assert_eq!(a.knock().attempt, None);
+    for from in 2..=5 {
+        assert!(!founds(&mut a, at(10), from, 1, true));
+    }
+    assert_eq!(says(&mut a, at(20), &knock_of("e", 5, Some(1))), [(5, true)]);
+}
+
+#[test]
+fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.wait = 2 * SECOND;
+    a.on_deadline(at(0), &mut Vec::new());
+    assert!(!founds(&mut a, at(10), 2, 1, true));
+    assert_eq!(a.next_deadline(), at(200));
+    assert!(matches!(a.on_deadline(at(2_009), &mut Vec::new()), Outcome::Seeking));
+    // Another life listens there by then, and has promised to another.
+    let (mut late, uid) = (a.clone(), Uid::new(12).expect("not 0"));
+    late.promised(at(2_009), uid, vow("b", 1, false), &mut Vec::new());
+    assert!(matches!(late.on_deadline(at(2_010), &mut Vec::new()), Outcome::Seeking));
+    assert_eq!(a.next_deadline(), at(2_010));
+    assert!(matches!(a.on_deadline(at(2_010), &mut Vec::new()), Outcome::Founds));
+}
+
+#[test]
+fn a_node_whose_address_nobody_knows_founds_at_once_if_it_is_alone() {
+    let alone = |seeds: &[&str], unknown_to_others| {
+        let mut a = seeking("a", 1, seeds, Flaws::default());
+        a.wait = 2 * SECOND;
+        a.founding.unknown_to_others = unknown_to_others;
+        matches!(a.on_deadline(at(0), &mut Vec::new()), Outcome::Founds)
+    };
+    assert!(alone(&[], true) && alone(&["a"], true));
+    assert!(!alone(&[], false), "those that list it may be about to greet it");
+    assert!(!alone(&["b"], true));
+}
+
+#[test]
+fn a_discovered_list_must_be_long_enough_and_stay_the_same() {
+    let mut a = seeking("a", 1, &["a"], Flaws::default());
+    a.founding.expect = Some(3);
+    let found = |a: &mut Seeking, now| matches!(a.on_deadline(now, &mut Vec::new()), Outcome::Founds);
+    assert!(!found(&mut a, at(0)) && !found(&mut a, at(60_000)), "it waits for two others");
+    a.set_seeds(at(60_000), &["b", "c"].map(Address::new));
+    let all_answer = |a: &mut Seeking, now| {
+        let found = found(a, now);
+        let attempt = a.attempt;
+        [2, 3].map(|from| founds(a, now, from, attempt, true)).contains(&true) || found
+    };
+    for second in 60..65 {
+        assert!(!all_answer(&mut a, at(1_000 * second)), "a list that is new may grow");
+    }
+    assert!(all_answer(&mut a, at(65_000)));
+}
+
+/// The cluster whose voters were the first so many of the list, of which life 10 + place is the voter there.
+fn memory(voters: u64) -> Arc<Memory> {
+    let uid = |place: u64| Uid::new(10 + place).expect("not 0");
+    let place = |place: u64| Incarnation {
+        address: Address::new(LIST[usize::try_from(place - 1).expect("small")]),
+        uid: uid(place),
+    };
+    let name = crate::node::name_hash(&Settings::default().cluster);
+    let version = crate::version::Version { term: crate::version::Term::new(1), index: voters };
+    let now = (1..=voters).map(uid).collect();
+    let voters_now = crate::voters::Voters { id: version, now, next: BTreeSet::new() };
+    Arc::new(Memory {
+        cluster: Cluster { name, era: 7, founder: uid(1) },
+        ancestors: Ancestors::default(),
+        voters: voters_now,
+        places: (1..=voters).map(place).collect(),
+    })
+}
+
+fn answers(seeking: &mut Seeking, from: u64, past: Past) {
+    let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
+    let granted = !matches!(past, Past::Suspended(_));
+    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, past };
+    seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
+}
+
+fn awaited(seeking: &Seeking) -> Vec<(String, Missing)> {
+    let text = |awaited: Awaited| (String::from(awaited.address.as_str()), awaited.why);
+    seeking.awaited().into_iter().map(text).collect()
+}
+
+/// What others remember counts: every voter of that cluster must be heard.
+#[test]
+fn a_fresh_node_waits_for_the_voters_that_others_remember() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    answers(&mut a, 2, Past::GaveUp(memory(3)));
+    assert!(!a.founds(at(100)));
+    assert_eq!(awaited(&a), [("c".into(), Missing::Silent)]);
+    answers(&mut a, 3, Past::Fresh);
+    assert!(a.founds(at(100)), "{:?}", a.awaited());
+    assert!(a.ancestors().has(memory(3).cluster));
+}
+
+#[test]
+fn those_that_are_suspended_are_asked_to_give_up_once_they_are_too_few_to_go_on() {
+    let mut a = seeking("a", 1, &["a", "b", "c"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    answers(&mut a, 13, Past::Suspended(memory(3)));
+    assert!(a.knock().over.is_empty(), "b has not answered");
+    assert_eq!(awaited(&a), [("b".into(), Missing::Silent), ("c".into(), Missing::Suspended)]);
+    let mut two_left = a.clone();
+    answers(&mut two_left, 12, Past::Suspended(memory(3)));
+    assert!(two_left.knock().over.is_empty(), "b and c are two of three voters");
+    answers(&mut a, 2, Past::Fresh);
+    assert_eq!(*a.knock().over, ["a", "b", "c"].map(Address::new));
+    assert!(!a.founds(at(100)));
+    answers(&mut a, 3, Past::GaveUp(memory(3)));
+    assert!(a.founds(at(100)) && a.knock().over.is_empty());
+}
+
+#[test]
+fn nodes_that_all_gave_up_found_once_all_voters_they_remember_answer() {
+    let mut a = seeking("a", 1, &["a"], Flaws::default());
+    a.memory = Some(memory(2));
+    a.remembered = of_itself(a.memory.as_ref());
+    a.on_deadline(at(0), &mut Vec::new());
+    assert!(!a.founds(at(0)));
+    answers(&mut a, 2, Past::GaveUp(memory(2)));
+    assert!(a.founds(at(100)));
 }
 
 #[test]
 fn two_lives_of_one_seed_are_one_voice() {
-    let mut a = seeking("a", 1, LIST, Flaws::default());
+    let mut a = seeking("a", 1, &["a", "c", "d"], Flaws::default());
     a.on_deadline(at(0), &mut Vec::new());
     for life in [3, 13, 23] {
-        let vow = Vow { seed: Address::new("c"), attempt: 1, granted: true };
+        let vow = vow("c", 1, true);
         let outcome = a.promised(at(10), Uid::new(life).expect("not 0"), vow, &mut Vec::new());
         assert!(matches!(outcome, Outcome::Seeking), "only a and c can talk to each other");
     }
@@ -340,9 +482,11 @@ fn a_promise_ends_after_two_seed_timeouts_or_when_it_is_released() {
 
 #[test]
 fn promises_count_for_the_attempt_they_were_asked_for_while_it_lasts() {
-    let mut b = b();
-    assert!(!founds(&mut b, at(10), 3, 1, true));
-    assert!(!founds(&mut b, at(10), 3, 1, true), "one and the same");
+    let three = &["b", "d", "e"];
+    let mut b = seeking("b", 2, three, Flaws::default());
+    b.on_deadline(at(0), &mut Vec::new());
+    assert!(!founds(&mut b, at(10), 5, 1, true));
+    assert!(!founds(&mut b, at(10), 5, 1, true), "one and the same");
     assert!(!founds(&mut b, at(10), 4, 1, false), "a no");
     assert!(!founds(&mut b, at(10), 4, 2, true), "of another attempt");
     assert!(!founds(&mut b, at(5_000), 4, 1, true), "too late");

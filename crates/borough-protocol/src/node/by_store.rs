@@ -115,6 +115,8 @@ impl Participant {
             settings: identity.settings.cluster_settings().clone(),
             seeds: identity.seeds.clone(),
             attempt: None,
+            memory: None,
+            over: [].into(),
         });
         let coordinator = self.log.coordinator().and_then(|(uid, _)| self.table.member(uid));
         let coordinator = coordinator.map(|member| &member.incarnation.address);

@@ -141,8 +141,12 @@ impl Participant {
     /// When it gives up, if nothing changes.
     pub(super) fn gives_up_at(&self, now: Timestamp) -> Timestamp {
         let patience = self.identity.settings.timing().give_up_after;
+        let keeps = matches!(self.departure, Departure::Staying)
+            && !self.identity.settings.flaws.has(Flaw::SuspendedNodeGivesUp);
         match self.holder.standing(now) {
             Standing::Running => Timestamp::NEVER,
+            // It keeps what it has until it hears a quorum again, or learns that the cluster goes on without it.
+            Standing::Suspended if keeps => Timestamp::NEVER,
             Standing::Suspended => self.suspended_since + patience,
             Standing::Guest => self.holder.heard() + patience,
         }

@@ -1,44 +1,100 @@
-//! Those outside: one who knocks is welcomed, refused or told that it is gone, and another founding is met.
+//! Those outside: one who knocks is welcomed, refused, told that it is gone, or told that this node waits for a quorum itself; and seeds that are not
+//! heard are greeted.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::interface::{Effect, End, GaveUp, Greeting, Message, Peer};
+use super::interface::{Effect, End, GaveUp, Message, Peer};
 use super::participant::Participant;
-use crate::formation::{Knock, Welcome};
-use crate::gossip::Gone;
-use crate::incarnation::Uid;
+use crate::flaws::Flaw;
+use crate::formation::{Knock, Memory, Past, Vow, Welcome};
+use crate::incarnation::{Address, Incarnation, Uid};
 use crate::lease::Standing;
+use crate::log::Log;
 use crate::machine::Effects;
 use crate::settings::check;
 use crate::time::Timestamp;
 
+/// So many members a suspended node greets besides the seeds and the voters.
+const GREETED_MAX: usize = 32;
+
 impl Participant {
-    pub(super) fn knocked(&mut self, now: Timestamp, knock: &Knock, effects: &mut Effects<Effect>) {
+    pub(super) fn knocked(
+        &mut self,
+        now: Timestamp,
+        knock: &Knock,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
         let to = Peer::Node(knock.me.uid);
         if let Err(refusal) = check(self.identity.settings.cluster_settings(), &knock.settings) {
-            return effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+            effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+            return None;
         }
-        if self.table.is_closing() || !self.is_alive(now) {
-            return;
+        if self.table.is_closing() {
+            return None;
         }
-        if self.is_gone(knock.me.uid) {
-            return effects.push(Effect::Send { to, message: Message::Gone });
+        if !self.is_alive(now) {
+            return self.asked_while_suspended(now, knock, effects);
         }
-        let guests = self.gossip.document().guests_at(&knock.me.address);
-        let older: Vec<Uid> = guests.filter(|uid| *uid != knock.me.uid).collect();
-        for older in older {
-            self.gossip.bury(now, older, Gone::Replaced);
-        }
-        self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
-        let gossip = Arc::new(self.gossip.document().everything(now, false));
-        let table = self.feeder.whole(&self.table);
-        effects.push(Effect::Send { to, message: Message::Welcome(Arc::new(Welcome { table, gossip })) });
+        let message = if self.is_gone(knock.me.uid) {
+            Message::Gone
+        } else {
+            self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
+            let gossip = Arc::new(self.gossip.document().everything(now, false));
+            let table = self.feeder.whole(&self.table);
+            Message::Welcome(Arc::new(Welcome { table, gossip }))
+        };
+        effects.push(Effect::Send { to, message });
+        None
     }
 
-    /// Whether the cluster lives, as far as this node can tell. Who has no part in a living one must welcome nobody: guests of a
-    /// dead cluster would go on welcoming each other for ever.
-    fn is_alive(&self, now: Timestamp) -> bool {
+    /// It welcomes nobody: guests of a dead cluster would go on welcoming each other for ever. It says which cluster it remembers, and gives up
+    /// if it is shown that this cluster can never go on.
+    fn asked_while_suspended(
+        &mut self,
+        now: Timestamp,
+        knock: &Knock,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        let memory = self.memory();
+        let is_shown = |address: &Address| knock.over.contains(address);
+        let is_over = !knock.over.is_empty() && knock.seeds.iter().chain(memory.addresses()).all(is_shown);
+        if is_over && self.holder.standing(now) != Standing::Running {
+            return Some(End::GaveUp(GaveUp::Over));
+        }
+        let vow = Vow {
+            seed: self.identity.me.address.clone(),
+            attempt: knock.attempt.unwrap_or(0),
+            granted: false,
+            holder: self.identity.me.address.clone(),
+            past: Past::Suspended(Arc::new(memory)),
+        };
+        effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message: Message::Promise(vow) });
+        None
+    }
+
+    /// What there is to remember of the cluster.
+    pub(super) fn memory(&self) -> Memory {
+        let lists = [self.table.voters(), self.log.voters(), self.holder.voters()];
+        let voters = lists.into_iter().max_by_key(|voters| voters.id).cloned().unwrap_or_default();
+        let place = |uid: Uid| Some(Incarnation { address: self.address_of(uid)?.clone(), uid });
+        Memory {
+            cluster: self.table.cluster(),
+            ancestors: self.table.ancestors().clone(),
+            places: voters.all().filter_map(place).collect(),
+            voters,
+        }
+    }
+
+    /// Where a node of the cluster listens.
+    pub(super) fn address_of(&self, uid: Uid) -> Option<&Address> {
+        let gossip = self.gossip.document().address_of(uid);
+        gossip.or_else(|| self.table.member(uid).map(|member| &member.incarnation.address))
+    }
+
+    /// Whether the cluster lives, as far as this node can tell.
+    pub(super) fn is_alive(&self, now: Timestamp) -> bool {
         match self.holder.standing(now) {
             Standing::Running => true,
             Standing::Suspended => false,
@@ -46,30 +102,47 @@ impl Participant {
         }
     }
 
-    /// Another founding of this cluster is there, or its like answers: the lesser one gives up.
-    ///
-    /// One that lives is greater than one that has not begun to act: two seeds that restart must not end the cluster of the others.
-    pub(super) fn meet(
-        &mut self,
-        now: Timestamp,
-        from: Uid,
-        other: Greeting,
-        effects: &mut Effects<Effect>,
-    ) -> Option<End> {
-        let ours = self.greeting(now);
-        if other.cluster.name != ours.cluster.name || other.cluster == ours.cluster {
-            return None;
+    /// Greets every seed whose present life it does not hear: one that restarted is to learn that there is a cluster before it founds another.
+    pub(super) fn say_hello(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        if now < self.times.hello {
+            return;
         }
-        if other > ours {
-            return Some(End::GaveUp(GaveUp::Overtaken(other.cluster)));
+        self.grants.prune(now, self.identity.settings.timing(), &self.table);
+        self.heard.retain(|_, at| now.since(*at) < self.identity.settings.timing().suspect_after);
+        self.times.hello = now + self.identity.settings.seed_ask_interval;
+        if self.is_guest_by_store() {
+            return self.knock(effects);
         }
-        effects.push(Effect::Send { to: Peer::Node(from), message: Message::Hello(ours) });
-        None
+        let greeted: Vec<Address> = self.to_greet(now).into_iter().cloned().collect();
+        if greeted.is_empty() {
+            return;
+        }
+        let message = self.question(now);
+        for address in greeted {
+            effects.push(Effect::Send { to: Peer::Address(address), message: message.clone() });
+        }
     }
 
-    /// How it greets others.
-    pub(super) fn greeting(&self, now: Timestamp) -> Greeting {
-        let lives = !self.table.members().is_empty() && self.is_alive(now);
-        Greeting { lives, cluster: self.table.cluster() }
+    fn to_greet(&self, now: Timestamp) -> BTreeSet<&Address> {
+        let mut greeted: BTreeSet<&Address> = self.identity.seeds.iter().collect();
+        if self.holder.standing(now) != Standing::Running {
+            greeted.extend(self.holder.voters().all().filter_map(|uid| self.address_of(uid)));
+            let members = self.table.members().values().take(GREETED_MAX);
+            greeted.extend(members.map(|member| &member.incarnation.address));
+        }
+        greeted.retain(|address| **address != self.identity.me.address && !self.is_heard(address));
+        greeted
+    }
+
+    /// Whether the life that listens there now is heard. A voter hears every member; others go by what gossip says of those they do not hear.
+    fn is_heard(&self, address: &Address) -> bool {
+        let document = self.gossip.document();
+        let mut members = document.members().filter(|member| member.incarnation.address == *address);
+        if self.identity.settings.flaws.has(Flaw::RestartedSeedNotGreeted) {
+            return members.next().is_some();
+        }
+        members.any(|member| {
+            self.heard.contains_key(&member.uid()) || !self.votes() && !document.is_unreachable(member.uid())
+        })
     }
 }

@@ -3,12 +3,12 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::interface::{Effect, End, Greeting, Message, Peer, QuietReport, Report, Word};
+use super::interface::{Effect, End, Message, Peer, QuietReport, Report, Word};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::gossip;
 use crate::incarnation::Uid;
-use crate::lease::{Outcome, Renew, Renewed, Verdict};
+use crate::lease::{Outcome, Renew, Renewed, Standing, Verdict};
 use crate::log::{CarrierMessage, Log, raft};
 use crate::machine::Effects;
 use crate::office::Request;
@@ -25,24 +25,25 @@ impl Participant {
     ) -> Option<End> {
         match message {
             Message::Word { cluster, word } if cluster == self.tag => {
+                self.heard.insert(from, now);
                 return self.take(now, from, word, effects);
             }
-            // It was known here, and takes part in another founding now: the lesser one will give up.
+            // It was known here, and takes part in another founding now.
             Message::Word { .. } => {
-                let message = Message::Hello(self.greeting(now));
+                let message = self.question(now);
                 effects.push(Effect::Send { to: Peer::Node(from), message });
             }
-            Message::Knock(knock) => self.knocked(now, &knock, effects),
-            Message::Hello(greeting) => return self.meet(now, from, greeting, effects),
-            // The answer to a knock, which came when the node had just founded a cluster of its own.
-            Message::Welcome(welcome) => {
-                let lives = !welcome.table.members().is_empty();
-                let greeting = Greeting { lives, cluster: welcome.table.cluster() };
-                return self.meet(now, from, greeting, effects);
+            Message::Knock(knock) => return self.knocked(now, &knock, effects),
+            Message::Hello(greeting) => return self.meet(now, from, &greeting, effects),
+            // The answer to a knock, which came when the node was in a cluster already: perhaps in another one.
+            Message::Welcome(welcome) if welcome.table.cluster() != self.table.cluster() => {
+                let message = self.question(now);
+                effects.push(Effect::Send { to: Peer::Node(from), message });
             }
             Message::FromStore(answer) => return self.take_answer(now, from, answer),
             Message::Gone if self.is_guest_by_store() => return self.removed(now),
-            Message::Promise(_)
+            Message::Welcome(_)
+            | Message::Promise(_)
             | Message::Release { .. }
             | Message::Refused(_)
             | Message::Gone
@@ -75,6 +76,9 @@ impl Participant {
             Word::Quiet(report) => self.quiet_reported(now, from, report),
             Word::Report(report) => self.report(from, report),
             Word::Shards(report) => self.shards_reported(from, report),
+            // While a quorum renews its lease the node knows better.
+            Word::Gone if self.holder.standing(now) == Standing::Running => {}
+            Word::Gone => return self.removed(now),
         }
         None
     }
@@ -100,7 +104,12 @@ impl Participant {
         match word {
             Word::Log(_) | Word::Renew(_) | Word::Renewed(_) => true,
             Word::Quiet(_) => self.log.voters().names(from),
-            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) | Word::Shards(_) => false,
+            Word::Gossip(_)
+            | Word::Heartbeat(_)
+            | Word::Feed(_)
+            | Word::Report(_)
+            | Word::Shards(_)
+            | Word::Gone => false,
         }
     }
 

@@ -1,10 +1,9 @@
 //! What goes into a node and what comes out: the whole boundary.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::feed::Feed;
-use crate::formation::{Knock, Vow, Welcome};
+use crate::formation::{Ancestors, Knock, Search, Vow, Welcome};
 use crate::gossip;
 use crate::heartbeat;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
@@ -24,15 +23,15 @@ pub struct Start {
     pub me: Incarnation,
     /// What it says of itself.
     pub facts: Facts,
-    /// Where it looks for others, in order. None: it founds a cluster of its own, at once.
-    pub seeds: Vec<Address>,
+    /// Where it looks for its cluster, and when it may found one.
+    pub search: Search,
     /// The settings.
     pub settings: Checked,
     /// Seconds since the beginning of 2020 by the wall clock, or one more than the last era if that is stored.
     pub era: u32,
     /// Where its chance comes from.
     pub seed: u64,
-    /// Whether it begins its cluster anew: the life before ended with [`GaveUp::Recovers`]. It founds at once, whatever its seeds say, and acts
+    /// Whether it recovers its cluster: the life before ended with [`GaveUp::Recovers`]. It founds at once, whatever its seeds say, and acts
     /// once every lease of the cluster before is over.
     pub recovers: bool,
 }
@@ -72,6 +71,8 @@ pub enum Command {
     /// Where shards of a type that is allocated by a function of the user's go, whenever this node is the coordinator. It replaces the
     /// function before.
     Allocate(Custom),
+    /// The list of seeds is that from now on.
+    Seeds(Arc<[Address]>),
     /// Begin the cluster anew without those that are dead; an operator vouches for that. It ends this life with [`GaveUp::Recovers`], or
     /// changes nothing if [`Node::recovery`](super::Node::recovery) says why not.
     Recover,
@@ -147,11 +148,13 @@ pub enum End {
 pub enum GaveUp {
     /// It was removed.
     Removed,
-    /// No quorum has heard it for too long.
+    /// It was leaving, and no quorum of the voters has answered it for too long.
     Suspended,
+    /// It was suspended, and a node that wants to found showed that its cluster can never go on: all of its voters but too few are new processes, or have given up.
+    Over,
     /// It was never admitted, and nobody answers any more.
     Forsaken,
-    /// There is a greater founding of the same cluster.
+    /// There is another founding of the same name, to which it yields: an older one that works, or the successor of its own.
     Overtaken(Cluster),
     /// The strategy says that who loses a peer stops.
     DownAll,
@@ -159,14 +162,32 @@ pub enum GaveUp {
     Recovers,
 }
 
-/// Of which cluster a node is. The greater of two foundings of one name lives on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Of which cluster a node is, and whether that works.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Greeting {
-    /// Whether it has members, and the one who greets has part in its life.
-    pub lives: bool,
+    /// How the one who greets stands in it.
+    pub life: Life,
     /// Which founding.
     pub cluster: Cluster,
+    /// The foundings that it succeeded.
+    pub ancestors: Ancestors,
+    /// A number that an answer is to repeat; `None` if none is asked for.
+    pub nonce: Option<u64>,
+    /// The number of the question that this answers.
+    pub answers: Option<u64>,
+}
+
+/// How a node stands in its cluster, as it says to nodes of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Life {
+    /// The cluster has no members yet: it has decided nothing.
+    Forming,
+    /// The node is not admitted, or has no lease.
+    Suspended,
+    /// The node has a lease from a quorum of the voters now.
+    Working,
 }
 
 /// What nodes say to each other.
@@ -228,6 +249,8 @@ pub enum Word {
     Quiet(QuietReport),
     Report(Report),
     Shards(Arc<ShardReport>),
+    /// "That life of yours was removed."
+    Gone,
 }
 
 /// Whom a voter has not heard for too long.

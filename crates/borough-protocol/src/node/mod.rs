@@ -16,6 +16,7 @@ mod follow;
 mod greeting;
 mod hearing;
 mod interface;
+mod meeting;
 mod participant;
 mod quiet;
 mod recovery;
@@ -30,13 +31,14 @@ use alloc::vec::Vec;
 
 pub use self::feed::{Feed, Placed};
 pub use self::interface::{
-    Command, Effect, End, Event, GaveUp, Greeting, Input, Message, Peer, QuietReport, Report, Start, Word,
+    Command, Effect, End, Event, GaveUp, Greeting, Input, Life, Message, Peer, QuietReport, Report, Start,
+    Word,
 };
 use self::participant::Participant;
 pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
 use crate::flaws::Flaw;
-use crate::formation::{Outcome, Say, Seeking, Welcome};
+use crate::formation::{Ancestors, Awaited, Memory, Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::machine::{Effects, Machine};
@@ -56,6 +58,8 @@ pub struct Node {
     phase: Phase,
     /// What was said of shards before the node was in a cluster.
     shards: ShardWishes,
+    /// What this life remembered when it ended.
+    remembered: Option<Arc<Memory>>,
     next: Timestamp,
 }
 
@@ -78,30 +82,29 @@ enum Phase {
 }
 
 impl Node {
-    /// A node begins its life. Without seeds it founds a cluster of its own at once.
+    /// A node begins its life.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
-        let Start { me, facts, seeds, settings, era, seed, recovers } = start;
-        let identity = Identity { me, facts: Arc::new(facts), seeds: seeds.into(), settings };
-        let seeking = Seeking::new(
-            now,
-            identity.me.clone(),
-            identity.facts.clone(),
-            &identity.seeds,
-            identity.settings.clone(),
-        );
+        let Start { me, facts, search, settings, era, seed, recovers } = start;
+        let seeds = search.seeds.clone().into();
+        let identity = Identity { me, facts: Arc::new(facts), seeds, settings };
+        let seeking =
+            Seeking::new(now, identity.me.clone(), identity.facts.clone(), search, identity.settings.clone());
         let mut node = Self {
             era: if identity.settings.flaws.has(Flaw::EraRestartsAtOne) { 1 } else { era },
             identity,
             random: Random::seeded(seed),
             phase: Phase::Seeking(Box::new(seeking)),
             shards: ShardWishes::default(),
+            remembered: None,
             next: now,
         };
         if node.identity.settings.strategy == Strategy::LeaseMajority {
             let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
             node.phase = Phase::AskingStore(Box::new(seeking));
         } else if recovers {
-            node.found(now, true, effects);
+            let ancestors = node.ancestors();
+            let acts_from = node.recovered_acts_from(now);
+            node.found(now, ancestors, acts_from, effects);
             return node;
         }
         node.handle(now, Input::Deadline, effects);
@@ -143,11 +146,26 @@ impl Node {
         }
         match &self.phase {
             Phase::Seeking(seeking) => seeking.address_of(uid),
-            Phase::TakingPart(participant) => {
-                let gossip = participant.gossip.document().address_of(uid);
-                gossip.or_else(|| participant.table.member(uid).map(|member| &member.incarnation.address))
-            }
+            Phase::TakingPart(participant) => participant.address_of(uid),
             Phase::AskingStore(_) | Phase::Ended => None,
+        }
+    }
+
+    /// What the process remembers of the cluster it is, or was, in: for the search of its next life. `None` if it is fresh.
+    pub fn memory(&self) -> Option<Arc<Memory>> {
+        match &self.phase {
+            Phase::Seeking(seeking) => seeking.memory().cloned(),
+            Phase::TakingPart(participant) => Some(Arc::new(participant.memory())),
+            Phase::AskingStore(_) => None,
+            Phase::Ended => self.remembered.clone(),
+        }
+    }
+
+    /// The addresses that keep it from founding a cluster, while it seeks one.
+    pub fn awaited(&self) -> Option<Vec<Awaited>> {
+        match &self.phase {
+            Phase::Seeking(seeking) => Some(seeking.awaited()),
+            Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => None,
         }
     }
 
@@ -186,6 +204,11 @@ impl Node {
         let outcome = match input {
             Input::Deadline => seeking.on_deadline(now, &mut say),
             Input::Command(Command::Leave | Command::CloseCluster) => return self.end(End::Left, effects),
+            Input::Command(Command::Seeds(seeds)) => {
+                seeking.set_seeds(now, &seeds);
+                self.identity.seeds = seeds;
+                Outcome::Seeking
+            }
             Input::Command(
                 Command::Drained
                 | Command::Down(_)
@@ -207,7 +230,7 @@ impl Node {
                 Message::Hello(greeting)
                     if greeting.cluster.name == name_hash(&self.identity.settings.cluster) =>
                 {
-                    // A living cluster knocks: whoever it is, it can welcome this node.
+                    // A node of a cluster greets: it can welcome this one, or say which cluster it remembers.
                     let knock = Message::Knock(seeking.knock());
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking
@@ -225,7 +248,10 @@ impl Node {
         }
         match outcome {
             Outcome::Seeking => {}
-            Outcome::Founds => self.found(now, false, effects),
+            Outcome::Founds => {
+                let ancestors = seeking.ancestors();
+                self.found(now, ancestors, now, effects);
+            }
         }
     }
 
@@ -258,9 +284,15 @@ impl Node {
         Cluster { name, era: self.era, founder: self.uid() }
     }
 
-    fn found(&mut self, now: Timestamp, recovers: bool, effects: &mut Effects<Effect>) {
-        let cluster = self.own_cluster();
-        let acts_from = self.acts_from(now, recovers);
+    fn found(
+        &mut self,
+        now: Timestamp,
+        ancestors: Ancestors,
+        acts_from: Timestamp,
+        effects: &mut Effects<Effect>,
+    ) {
+        self.era = ancestors.era_above(self.era);
+        let cluster = (self.own_cluster(), ancestors);
         let participant =
             Participant::found(now, self.identity.clone(), cluster, acts_from, &mut self.random);
         self.take_part(now, participant, effects);
@@ -291,6 +323,7 @@ impl Node {
     }
 
     fn end(&mut self, end: End, effects: &mut Effects<Effect>) {
+        self.remembered = self.memory();
         effects.push(Effect::End(end));
         self.phase = Phase::Ended;
     }
@@ -352,7 +385,7 @@ fn spoken(say: Say) -> Effect {
 }
 
 /// The cluster's name as a number (FNV-1a): the same on every node and in every version.
-fn name_hash(name: &str) -> u64 {
+pub(crate) fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

@@ -9,9 +9,10 @@ use super::Identity;
 use super::departure::Departure;
 use super::feed::Feeder;
 use super::interface::{Command, Effect, End, Input, Message, Peer, Report, Word};
+use super::meeting::Nonces;
 use super::shards::ShardWishes;
 use crate::flaws::Flaw;
-use crate::formation::Welcome;
+use crate::formation::{Ancestors, Welcome};
 use crate::gossip::{self, Gossip};
 use crate::heartbeat::Heartbeats;
 use crate::incarnation::Uid;
@@ -67,6 +68,9 @@ pub(super) struct Participant {
     pub(super) reports_sent: u64,
     /// Who has the last of them: a new coordinator is to have one at once.
     pub(super) reported_to: Option<Uid>,
+    /// From which nodes of this cluster something came lately, and when.
+    pub(super) heard: BTreeMap<Uid, Timestamp>,
+    pub(super) nonces: Nonces,
     pub(super) times: Times,
     pub(super) random: Random,
     /// Whether something changed on which the coordinator may have to act.
@@ -104,13 +108,14 @@ impl Participant {
     pub(super) fn found(
         now: Timestamp,
         identity: Identity,
-        cluster: Cluster,
+        (cluster, ancestors): (Cluster, Ancestors),
         acts_from: Timestamp,
         random: &mut Random,
     ) -> Self {
         let (uid, timing) = (identity.me.uid, raft_timing(&identity));
         let log = Carrier::Voters(Raft::found(uid, timing, identity.settings.flaws, now).into());
-        Self::new(now, identity, Table::new(cluster), log, acts_from, random)
+        let table = Table::new(cluster).with_ancestors(ancestors);
+        Self::new(now, identity, table, log, acts_from, random)
     }
 
     /// It was welcomed.
@@ -171,6 +176,8 @@ impl Participant {
             quiet: Arc::from([]),
             reports_sent: 0,
             reported_to: None,
+            heard: BTreeMap::new(),
+            nonces: Nonces::default(),
             times: Times {
                 quiet: now,
                 office: Timestamp::NEVER,
@@ -242,6 +249,10 @@ impl Participant {
             Command::Allocate(custom) => {
                 self.shards.strategies.insert(custom);
                 self.stirred = true;
+            }
+            Command::Seeds(seeds) => {
+                self.identity.seeds = seeds.clone();
+                self.times.hello = now;
             }
             // The node hears it before its parts do.
             Command::Recover => {}

@@ -18,6 +18,7 @@ use super::interface::{Effect, End, GaveUp};
 use super::participant::Participant;
 use super::{Node, Phase};
 use crate::flaws::Flaw;
+use crate::formation::Ancestors;
 use crate::incarnation::{Incarnation, NodeId, Uid};
 use crate::lease::Standing;
 use crate::machine::Effects;
@@ -103,15 +104,18 @@ impl Node {
         }
     }
 
-    /// From when on a founding of this node acts: an earlier cluster of its name may still have leases, unless nobody else can have been in it.
-    pub(super) fn acts_from(&self, now: Timestamp, recovers: bool) -> Timestamp {
-        let identity = &self.identity;
-        let at_once = if recovers {
-            identity.settings.flaws.has(Flaw::RecoversWithoutWait)
-        } else {
-            identity.seeds.iter().all(|seed| *seed == identity.me.address)
-        };
-        if at_once { now } else { now + identity.settings.timing().wait }
+    /// From when on the founding of a node that recovers acts: the cluster before may still have leases.
+    pub(super) fn recovered_acts_from(&self, now: Timestamp) -> Timestamp {
+        let settings = &self.identity.settings;
+        if settings.flaws.has(Flaw::RecoversWithoutWait) { now } else { now + settings.timing().wait }
+    }
+
+    /// The foundings that one of this node succeeds: an operator orders it.
+    pub(super) fn ancestors(&self) -> Ancestors {
+        match &self.phase {
+            Phase::Seeking(seeking) => seeking.ancestors(),
+            Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => Ancestors::default(),
+        }
     }
 }
 

@@ -34,27 +34,6 @@ impl Participant {
         None
     }
 
-    /// Looks whether somewhere among the seeds there is another founding of this cluster.
-    fn say_hello(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
-        if now < self.times.hello {
-            return;
-        }
-        self.grants.prune(now, self.identity.settings.timing(), &self.table);
-        let greeting = self.greeting(now);
-        // Before it acts it looks harder: afterwards its founding counts, and one of two has to go.
-        let settings = &self.identity.settings;
-        self.times.hello =
-            now + if greeting.lives { settings.seed_timeout } else { settings.seed_ask_interval };
-        if self.is_guest_by_store() {
-            return self.knock(effects);
-        }
-        let document = self.gossip.document();
-        for seed in self.identity.seeds.iter().filter(|seed| !document.has_address(seed)) {
-            let message = Message::Hello(greeting);
-            effects.push(Effect::Send { to: Peer::Address(seed.clone()), message });
-        }
-    }
-
     /// Lets everything follow from what has just happened.
     pub(super) fn settle(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
         let before = self.table.version();

@@ -5,7 +5,7 @@
 
 use super::feed::Feed;
 use super::interface::{Message, Word};
-use crate::formation::Knock;
+use crate::formation::{Knock, Memory, Past};
 use crate::incarnation::{Facts, Incarnation};
 use crate::lease::Verdict;
 use crate::log::Entry;
@@ -30,12 +30,14 @@ impl Message {
     pub fn wire_size(&self) -> usize {
         let body = match self {
             Self::Knock(knock) => knock_size(knock),
-            Self::Promise(vow) => vow.seed.as_str().len() + 1 + NUMBER + 1,
+            Self::Promise(vow) => {
+                vow.seed.as_str().len() + vow.holder.as_str().len() + 2 + NUMBER + 1 + past_size(&vow.past)
+            }
             Self::Release { .. } => NUMBER,
             Self::Gone => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
-            Self::Hello(_) => 1 + 8 + 4 + UID,
+            Self::Hello(greeting) => 3 + CLUSTER * (1 + greeting.ancestors.count()) + 2 * UID,
             Self::Word { word, .. } => UID + word.size(),
             Self::ToStore(ask) => ask_size(ask),
             Self::FromStore(answer) => answer_size(answer),
@@ -59,6 +61,7 @@ impl Word {
             Self::Quiet(report) => 2 * NUMBER + UID * report.quiet.len(),
             Self::Report(_) => 1 + UID,
             Self::Shards(report) => report_size(report),
+            Self::Gone => 0,
         }
     }
 }
@@ -100,7 +103,28 @@ fn answer_size(answer: &Answer) -> usize {
 
 fn knock_size(knock: &Knock) -> usize {
     let seeds: usize = knock.seeds.iter().map(|seed| 1 + seed.as_str().len()).sum();
-    incarnation_size(&knock.me) + facts_size(&knock.facts) + knock.settings.wire_size() + seeds + NUMBER
+    let over: usize = knock.over.iter().map(|address| 1 + address.as_str().len()).sum();
+    incarnation_size(&knock.me)
+        + facts_size(&knock.facts)
+        + knock.settings.wire_size()
+        + seeds
+        + over
+        + NUMBER
+        + 2
+        + knock.memory.as_ref().map_or(0, |memory| memory_size(memory))
+}
+
+fn memory_size(memory: &Memory) -> usize {
+    CLUSTER * (1 + memory.ancestors.count())
+        + voters_size(&memory.voters)
+        + memory.places.iter().map(incarnation_size).sum::<usize>()
+}
+
+fn past_size(past: &Past) -> usize {
+    1 + match past {
+        Past::Fresh => 0,
+        Past::GaveUp(memory) | Past::Suspended(memory) => memory_size(memory),
+    }
 }
 
 fn incarnation_size(incarnation: &Incarnation) -> usize {
@@ -128,7 +152,8 @@ fn table_size(table: &Table) -> usize {
         .members()
         .values()
         .map(|member| incarnation_size(&member.incarnation) + facts_size(&member.facts) + 2 * VERSION + 1);
-    20 + VERSION
+    20 + CLUSTER * table.ancestors().count()
+        + VERSION
         + voters_size(table.voters())
         + members.sum::<usize>()
         + table.removed().len() * (UID + VERSION + 2)

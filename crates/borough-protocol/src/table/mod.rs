@@ -24,6 +24,7 @@ use core::fmt;
 pub use self::change::{Admission, Change, Removal};
 pub use self::shards::{KindTable, NoRoom};
 use crate::flaws::Flaws;
+use crate::formation::Ancestors;
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::log::Entry;
 use crate::version::Version;
@@ -31,7 +32,8 @@ use crate::voters::Voters;
 
 /// Which cluster: its name, and which founding of it.
 ///
-/// Compared by era, then by founder: of two foundings of one name the greater one lives on.
+/// Compared by era, then by founder: of two foundings of one name the lesser one is the older. The era never changes in one founding, and a
+/// founder's is above every era that it knows of, also when its clock was set back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cluster {
@@ -122,6 +124,7 @@ pub enum Applied {
 #[cfg_attr(feature = "serde", serde(try_from = "wire::Claim"))]
 pub struct Table {
     cluster: Cluster,
+    ancestors: Ancestors,
     version: Version,
     voters: Voters,
     #[cfg_attr(feature = "serde", serde(serialize_with = "wire::members"))]
@@ -138,6 +141,7 @@ impl Table {
     pub fn new(cluster: Cluster) -> Self {
         Self {
             cluster,
+            ancestors: Ancestors::default(),
             version: Version::ZERO,
             voters: Voters::default(),
             members: BTreeMap::new(),
@@ -151,6 +155,11 @@ impl Table {
     /// The same, of a node that breaks those rules.
     pub(crate) fn with_flaws(self, flaws: Flaws) -> Self {
         Self { flaws, ..self }
+    }
+
+    /// The same, of a cluster that succeeded those.
+    pub fn with_ancestors(self, ancestors: Ancestors) -> Self {
+        Self { ancestors, ..self }
     }
 
     /// Applies the next entry. One that was applied before is passed over.
@@ -240,6 +249,11 @@ impl Table {
     /// Which cluster it is of.
     pub fn cluster(&self) -> Cluster {
         self.cluster
+    }
+
+    /// The foundings that it succeeded.
+    pub fn ancestors(&self) -> &Ancestors {
+        &self.ancestors
     }
 
     /// The version of the newest entry in it.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 use super::shards::{KINDS_MAX, SHARDS_MAX};
 use super::{Cluster, KindTable, Member, Removed, Table};
 use crate::flaws::Flaws;
+use crate::formation::Ancestors;
 use crate::incarnation::Uid;
 use crate::sharding::{Entry, Epoch, Kind};
 use crate::version::Version;
@@ -26,6 +27,7 @@ const EPOCHS_END: u64 = 1 << 31;
 #[derive(Deserialize)]
 pub(super) struct Claim {
     cluster: Cluster,
+    ancestors: Ancestors,
     version: Version,
     voters: Voters,
     #[serde(deserialize_with = "filed")]
@@ -175,8 +177,9 @@ impl TryFrom<Claim> for Table {
 
     fn try_from(claim: Claim) -> Result<Self, Self::Error> {
         claim.check()?;
-        let Claim { cluster, version, voters, members, removed, closing, kinds } = claim;
-        Ok(Self { cluster, version, voters, members, removed, closing, kinds, flaws: Flaws::default() })
+        let Claim { cluster, ancestors, version, voters, members, removed, closing, kinds } = claim;
+        let flaws = Flaws::default();
+        Ok(Self { cluster, ancestors, version, voters, members, removed, closing, kinds, flaws })
     }
 }
 

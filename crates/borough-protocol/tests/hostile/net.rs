@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use borough_protocol::formation::Search;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::node::{Effect, End, Input, Message, Node, Peer, Start, Word};
@@ -89,7 +90,7 @@ impl Net {
         let start = Start {
             me: Incarnation { address: address.clone(), uid: me },
             facts: facts(&address),
-            seeds: (1..=3).map(Self::address).collect(),
+            search: Search { seeds: (1..=3).map(Self::address).collect(), ..Search::default() },
             settings: self.settings.clone(),
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,

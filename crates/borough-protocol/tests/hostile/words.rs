@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use borough_protocol::formation::{Knock, Vow, Welcome};
+use borough_protocol::formation::{Ancestors, Knock, Memory, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Document};
 use borough_protocol::heartbeat;
 use borough_protocol::lease::{Renew, Renewed, Verdict};
 use borough_protocol::log::raft::{self, Snapshot};
 use borough_protocol::log::register::{self, News, Swap};
-use borough_protocol::node::{Feed, Greeting, Message, Node, QuietReport, Report, Word};
+use borough_protocol::node::{Feed, Greeting, Life, Message, Node, QuietReport, Report, Word};
 use borough_protocol::settings::Refusal;
 use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Change, Table};
@@ -22,12 +22,30 @@ impl Liar<'_> {
             0 | 1 => self.overheard(),
             2 => Message::Knock(Arc::new(self.knock())),
             3 => self.said_while_seeking(),
-            4 => Message::Hello(Greeting { lives: self.one_in(4), cluster: self.cluster() }),
+            4 => Message::Hello(self.greeting()),
             5 => Message::Welcome(Arc::new(Welcome { table: self.table(), gossip: self.delta() })),
             6 => Message::ToStore(self.ask()),
             7 | 8 => Message::FromStore(self.answer()),
             _ => Message::Word { cluster: self.cluster().tag(), word: self.word() },
         }
+    }
+
+    fn greeting(&mut self) -> Greeting {
+        let life = [Life::Forming, Life::Suspended, Life::Working][self.random.below(3) as usize];
+        let ancestors = Ancestors::of((0..self.random.below(3)).map(|_| self.cluster()).collect::<Vec<_>>());
+        Greeting {
+            life,
+            cluster: self.cluster(),
+            ancestors,
+            nonce: self.one_in(2).then(|| self.random.next_u64()),
+            answers: self.one_in(2).then(|| self.random.next_u64()),
+        }
+    }
+
+    fn memory(&mut self) -> Arc<Memory> {
+        let voters = self.voters();
+        let places = self.list(4, Self::incarnation).into();
+        Arc::new(Memory { cluster: self.cluster(), ancestors: Ancestors::default(), voters, places })
     }
 
     fn overheard(&mut self) -> Message {
@@ -42,6 +60,8 @@ impl Liar<'_> {
             settings: self.settings(),
             seeds: self.list(4, Self::address).into(),
             attempt: (!self.one_in(3)).then(|| self.short_number()),
+            memory: self.one_in(2).then(|| self.memory()),
+            over: self.list(6, Self::address).into(),
         }
     }
 
@@ -49,7 +69,14 @@ impl Liar<'_> {
         let (attempt, granted) = (self.short_number(), self.one_in(2));
         let refusal = || Refusal { setting: String::new(), ours: String::new(), theirs: String::new() };
         match self.random.below(4) {
-            0 => Message::Promise(Vow { seed: self.address(), attempt, granted }),
+            0 => {
+                let past = match self.random.below(3) {
+                    0 => Past::Fresh,
+                    1 => Past::GaveUp(self.memory()),
+                    _ => Past::Suspended(self.memory()),
+                };
+                Message::Promise(Vow { seed: self.address(), attempt, granted, holder: self.address(), past })
+            }
             1 => Message::Release { attempt },
             2 => Message::Refused(refusal()),
             _ => Message::Gone,
@@ -66,6 +93,7 @@ impl Liar<'_> {
             8 if self.one_in(3) => Word::Feed(Feed::Whole(self.table())),
             8 => Word::Feed(Feed::Entries(self.entries().into())),
             9 => Word::Quiet(QuietReport { seq: self.number(), quiet: self.list(5, Self::uid).into() }),
+            10 if self.one_in(10) => Word::Gone,
             10 => Word::Shards(Arc::new(self.shard_report())),
             _ => Word::Report(match self.random.below(30) {
                 0 => Report::Close,
@@ -243,6 +271,7 @@ pub(crate) fn kind(message: &Message) -> &'static str {
             Word::Quiet(_) => "quiet",
             Word::Report(_) => "report",
             Word::Shards(_) => "shards",
+            Word::Gone => "removed",
         },
     }
 }

@@ -26,7 +26,7 @@ fn every_member_knows_where_every_member_listens() {
 fn a_guest_is_known_and_a_stranger_is_not() {
     let mut rig = Rig::with(Settings { minimum_members: 3, ..Settings::default() }, &["a"]);
     rig.each(&["a", "b"], Rig::start);
-    rig.wait_until("a guest", SECOND, |rig| knows(rig, "a", rig.uid("b")).is_some());
+    rig.wait_until("a guest", 4 * SECOND, |rig| knows(rig, "a", rig.uid("b")).is_some());
     assert!(rig.table("a").member(rig.uid("b")).is_none());
     assert_eq!(knows(&rig, "a", rig.uid("b")).as_deref(), Some("b"));
     assert_eq!(knows(&rig, "a", Uid::new(7).expect("not 0")), None);

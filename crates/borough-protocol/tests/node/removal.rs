@@ -117,7 +117,12 @@ fn of_two_nodes_the_older_ones_death_stops_the_younger() {
     rig.crash(older);
     rig.pass(2 * SECOND);
     assert!(!rig.nodes[younger].may_run(rig.now));
-    rig.wait_until("gives up", 12 * SECOND, |rig| {
-        rig.ends.contains(&(younger, End::GaveUp(GaveUp::Suspended)))
+    rig.always("it keeps what it has and runs nothing", 120 * SECOND, |rig| {
+        rig.ends.is_empty() && !rig.runs(younger)
     });
+    // A new process at that address remembers nothing, so the younger has nobody left to wait for.
+    rig.start(older);
+    rig.wait_until("it gives up", 5 * SECOND, |rig| rig.ends == [(younger, End::GaveUp(GaveUp::Over))]);
+    rig.start(younger);
+    rig.wait_until("two", 8 * SECOND, |rig| rig.is_whole(&["a", "b"]));
 }

@@ -9,9 +9,11 @@ mod judge;
 mod network;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
+use borough_protocol::formation::{FoundingRule, Memory, Search};
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer, Start};
@@ -47,6 +49,8 @@ pub(crate) struct Rig {
     missed: Vec<Parcel>,
     count: u64,
     seeds: Vec<&'static str>,
+    /// What a process whose last life ended by itself remembers.
+    memories: BTreeMap<&'static str, Arc<Memory>>,
 }
 
 /// How one node differs from the others.
@@ -55,8 +59,9 @@ pub(crate) struct Birth {
     pub(crate) settings: Settings,
     pub(crate) roles: Vec<String>,
     pub(crate) app_version: &'static str,
-    /// Whether it begins its cluster anew.
+    /// Whether it recovers its cluster.
     pub(crate) recovers: bool,
+    pub(crate) founding: FoundingRule,
 }
 
 impl Rig {
@@ -80,6 +85,7 @@ impl Rig {
             missed: Vec::new(),
             count: 0,
             seeds: seeds.to_vec(),
+            memories: BTreeMap::new(),
         }
     }
 
@@ -123,6 +129,8 @@ impl Rig {
             roles: Vec::new(),
             app_version: "1",
             recovers: false,
+            // Without seeds it stands for a node on a port that nobody knows.
+            founding: FoundingRule { unknown_to_others: self.seeds.is_empty(), ..FoundingRule::default() },
         }
     }
 
@@ -142,7 +150,12 @@ impl Rig {
                 app_version: birth.app_version.into(),
                 zone: "".into(),
             },
-            seeds: birth.seeds.iter().map(|seed| Address::new(*seed)).collect(),
+            search: Search {
+                seeds: birth.seeds.iter().map(|seed| Address::new(*seed)).collect(),
+                founding: birth.founding,
+                memory: self.memories.remove(name),
+                known: Vec::new(),
+            },
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
@@ -164,6 +177,7 @@ impl Rig {
 
     pub(crate) fn crash(&mut self, name: &'static str) {
         self.nodes.remove(name).expect("running");
+        self.memories.remove(name);
         self.paused.remove(name);
     }
 
@@ -351,8 +365,10 @@ impl Rig {
                 Effect::End(end) => self.ends.push((name, end)),
             }
         }
-        if self.nodes[name].is_ended() {
-            self.nodes.remove(name);
+        if self.nodes[name].is_ended()
+            && let Some(node) = self.nodes.remove(name)
+        {
+            self.memories.extend(node.memory().map(|memory| (name, memory)));
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
+use borough_protocol::formation::Search;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::node::{Command, Effect, End, Event, Input, Message, Node, Peer, Start};
@@ -146,7 +147,10 @@ impl Rig {
                 app_version: "1".into(),
                 zone: "".into(),
             },
-            seeds: self.seeds.iter().map(|seed| Address::new(*seed)).collect(),
+            search: Search {
+                seeds: self.seeds.iter().map(|seed| Address::new(*seed)).collect(),
+                ..Search::default()
+            },
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,

@@ -129,6 +129,7 @@ fn the_lists_of_a_delta_are_in_order_and_name_nobody_twice() {
 #[derive(Serialize)]
 struct Claim {
     cluster: Cluster,
+    ancestors: Vec<Cluster>,
     version: Version,
     voters: Voters,
     members: Vec<Member>,
@@ -156,6 +157,7 @@ fn claim() -> Claim {
     let removed = Removed { version: at(2, 9), why: Removal::Quiet, freed: false };
     Claim {
         cluster: Cluster { name: 1, era: 2, founder: uid(1) },
+        ancestors: Vec::new(),
         version: at(2, 9),
         voters: Voters { id: at(2, 9), now: BTreeSet::from([uid(1)]), next: BTreeSet::new() },
         members: (1..=3).map(member).collect(),

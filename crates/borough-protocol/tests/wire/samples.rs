@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_protocol::formation::{Knock, Vow, Welcome};
+use borough_protocol::formation::{Ancestors, Knock, Memory, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
@@ -15,7 +15,7 @@ use borough_protocol::lease::{Renew, Renewed, Verdict};
 use borough_protocol::log::Entry;
 use borough_protocol::log::raft::{self, Item, Snapshot};
 use borough_protocol::log::register::{self, News, Swap};
-use borough_protocol::node::{Feed, Greeting, Message, QuietReport, Report, Word};
+use borough_protocol::node::{Feed, Greeting, Life, Message, QuietReport, Report, Word};
 use borough_protocol::settings::{ClusterSettings, Refusal, Versions};
 use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, ShardReport, Step};
 use borough_protocol::store::{Answer, Ask};
@@ -51,18 +51,39 @@ fn seeking() -> Vec<(&'static str, Message)> {
         settings: settings(),
         seeds: [1, 2, 3].map(address).into(),
         attempt,
+        memory: attempt.map(|_| memory()),
+        over: attempt.iter().map(|_| address(1)).collect(),
     };
     let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
     vec![
         ("knock", Message::Knock(Arc::new(knock(Some(3))))),
         ("knock-of-one-who-promised", Message::Knock(Arc::new(knock(None)))),
-        ("promise", Message::Promise(Vow { seed: address(1), attempt: 300, granted: true })),
+        ("promise", promise(true, Past::Fresh)),
+        ("promise-of-one-that-gave-up", promise(true, Past::GaveUp(memory()))),
+        ("no-promise-of-one-that-is-suspended", promise(false, Past::Suspended(memory()))),
         ("release", Message::Release { attempt: 7 }),
         ("welcome", Message::Welcome(Arc::new(Welcome { table: table(), gossip: delta() }))),
         ("refused", Message::Refused(refusal)),
         ("gone", Message::Gone),
-        ("hello", Message::Hello(Greeting { lives: true, cluster: cluster() })),
+        ("hello", Message::Hello(greeting(Life::Working, Some(7), None))),
+        ("hello-answer", Message::Hello(greeting(Life::Suspended, Some(8), Some(7)))),
+        ("hello-last", Message::Hello(greeting(Life::Forming, None, Some(8)))),
     ]
+}
+
+fn memory() -> Arc<Memory> {
+    let voters = table().voters().clone();
+    let places = (1..=3).map(incarnation).collect();
+    Arc::new(Memory { cluster: cluster(), ancestors: Ancestors::default(), voters, places })
+}
+
+fn promise(granted: bool, past: Past) -> Message {
+    Message::Promise(Vow { seed: address(1), attempt: 300, granted, holder: address(2), past })
+}
+
+fn greeting(life: Life, nonce: Option<u64>, answers: Option<u64>) -> Greeting {
+    let before = Cluster { era: cluster().era - 1, ..cluster() };
+    Greeting { life, cluster: cluster(), ancestors: Ancestors::of([before]), nonce, answers }
 }
 
 fn words() -> Vec<(&'static str, Word)> {
@@ -78,6 +99,7 @@ fn words() -> Vec<(&'static str, Word)> {
         ("word-report-goodbye", Word::Report(Report::Goodbye)),
         ("word-report-down", Word::Report(Report::Down(uid(4)))),
         ("word-report-close", Word::Report(Report::Close)),
+        ("word-gone", Word::Gone),
         ("word-feed-entries-of-shards", Word::Feed(Feed::Entries(entries_of(changes_of_shards()).into()))),
         ("word-shards", Word::Shards(Arc::new(shard_report()))),
     ];

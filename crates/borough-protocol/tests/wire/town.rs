@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use borough_protocol::formation::Search;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::{Command, Effect, End, Event, Input, Message, Node, Peer, Start};
 use borough_protocol::settings::{Checked, Settings, Strategy};
@@ -84,7 +85,7 @@ impl Town {
                 app_version: "1.4.0".into(),
                 zone: "eu-central-1a".into(),
             },
-            seeds: (1..=3).map(Self::address).collect(),
+            search: Search { seeds: (1..=3).map(Self::address).collect(), ..Search::default() },
             settings: self.settings.clone(),
             era: 217_000_000 + u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,

@@ -231,6 +231,7 @@ impl Crowd {
             app_version: "1.0.0",
             seeds: &self.seeds,
             settings: &self.settings,
+            memory: None,
             recovers: None,
         };
         let start = birth.start(&mut self.random);

@@ -78,7 +78,7 @@ impl Kind {
                 Word::Log(raft::Message::Snapshot(_)) => Self::Snapshot,
                 Word::Log(_) => Self::Log,
                 Word::Quiet(_) => Self::Quiet,
-                Word::Report(_) | Word::Shards(_) => Self::Report,
+                Word::Report(_) | Word::Shards(_) | Word::Gone => Self::Report,
             },
         }
     }

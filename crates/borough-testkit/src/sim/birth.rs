@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use borough_protocol::flaws::Flaw;
+use borough_protocol::formation::{Memory, Search};
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::Start;
 use borough_protocol::random::Random;
@@ -24,6 +25,8 @@ pub(crate) struct Birth<'a> {
     pub(crate) app_version: &'a str,
     pub(crate) seeds: &'a [Address],
     pub(crate) settings: &'a Checked,
+    /// What the process remembers of the life before.
+    pub(crate) memory: Option<Arc<Memory>>,
     /// The era of the cluster that it begins anew, if it does.
     pub(crate) recovers: Option<u32>,
 }
@@ -39,7 +42,7 @@ impl Birth<'_> {
                 app_version: Arc::from(self.app_version),
                 zone: Arc::from(""),
             },
-            seeds: self.seeds.to_vec(),
+            search: Search { seeds: self.seeds.to_vec(), memory: self.memory.clone(), ..Search::default() },
             settings: self.settings.clone(),
             era: self.wall_clock().max(self.recovers.map_or(0, |era| era.saturating_add(1))),
             seed: random.next_u64(),

@@ -24,6 +24,7 @@ pub(super) fn kind(message: &Message) -> u64 {
             Word::Quiet(..) => 17,
             Word::Report(..) => 18,
             Word::Shards(..) => 19,
+            Word::Gone => 20,
         },
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
+use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::random::Random;
 use borough_protocol::table::Cluster;
@@ -38,6 +40,8 @@ pub(super) struct Slot {
     pub(super) back_after: Option<Nanos>,
     /// The cluster that the next life here begins anew.
     pub(super) recovers: Option<Cluster>,
+    /// What the process that runs here remembers of the life before.
+    pub(super) memory: Option<Arc<Memory>>,
 }
 
 impl Slots {
@@ -124,6 +128,7 @@ impl Slot {
             gave_up: false,
             back_after: None,
             recovers: None,
+            memory: None,
         }
     }
 

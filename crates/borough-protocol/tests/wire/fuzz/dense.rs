@@ -45,6 +45,8 @@ fn knock(roles: usize, rows: usize, seeds: usize) -> Message {
         settings: ClusterSettings::new(Versions { min: 0, max: 0 }, vec![Default::default(); rows]),
         seeds: vec![Address::new(""); seeds].into(),
         attempt: None,
+        memory: None,
+        over: [].into(),
     }))
 }
 

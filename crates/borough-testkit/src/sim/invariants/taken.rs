@@ -23,7 +23,12 @@ impl Before {
     pub(in crate::sim) fn input(life: &Life, input: &Input) -> Option<Self> {
         let Input::Message { from, message: Message::Word { word, .. } } = input else { return None };
         let counts = match word {
-            Word::Gossip(_) | Word::Heartbeat(_) | Word::Feed(_) | Word::Report(_) | Word::Shards(_) => true,
+            Word::Gossip(_)
+            | Word::Heartbeat(_)
+            | Word::Feed(_)
+            | Word::Report(_)
+            | Word::Shards(_)
+            | Word::Gone => true,
             Word::Log(_) | Word::Renew(_) | Word::Renewed(_) | Word::Quiet(_) => false,
         };
         let acts = life.node.log().is_some_and(Log::in_office);

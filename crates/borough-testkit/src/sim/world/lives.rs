@@ -26,6 +26,7 @@ impl World {
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
         let before = self.slots[slot].recovers.take();
+        let memory = self.slots[slot].memory.take();
         let birth = Birth {
             now: self.now,
             address: &self.slots[slot].address,
@@ -33,6 +34,7 @@ impl World {
             app_version: "",
             seeds: &self.seeds[slot],
             settings: &self.settings,
+            memory,
             recovers: before.map(|cluster| cluster.era),
         };
         let start = birth.start(&mut self.random);
@@ -52,7 +54,10 @@ impl World {
     pub(super) fn end(&mut self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
         self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
         self.close_site(slot)?;
-        self.slots[slot].life = None;
+        let ended = self.slots[slot].life.take();
+        // One that left is another process when it comes back.
+        let same_process = matches!(end, End::GaveUp(_));
+        self.slots[slot].memory = ended.filter(|_| same_process).and_then(|life| life.node.memory());
         self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
         let back_after = match end {
             End::GaveUp(why) => {
@@ -62,6 +67,7 @@ impl World {
                     GaveUp::Forsaken => self.met.count(Rare::GaveUpForsaken),
                     GaveUp::Overtaken(_) => self.met.count(Rare::GaveUpOvertaken),
                     GaveUp::DownAll => self.met.count(Rare::GaveUpDownAll),
+                    GaveUp::Over => self.met.count(Rare::GaveUpOver),
                     GaveUp::Recovers => self.met.count(Rare::BegunAnew),
                 }
                 Some(if *why == GaveUp::Recovers {

@@ -1,0 +1,214 @@
+//! Two foundings of one name meet: which of them yields.
+//!
+//! The promise: a cluster that works yields only to an older one that works too, and nodes that merely lost sight of their quorum keep what they
+//! have. Nothing is decided by a word that may be old: a greeting counts if it answers a nonce of this life, at most [`FRESH_FOR`] old.
+//!
+//! ```text
+//!   question { nonce n }          answer { nonce m, answers n }          last { answers m }
+//! one -----------------> other ---------------------------------> one ----------------------> other
+//! ```
+
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use super::interface::{Effect, End, GaveUp, Greeting, Life, Message, Peer, Word};
+use super::participant::Participant;
+use crate::flaws::{Flaw, Flaws};
+use crate::incarnation::Uid;
+use crate::lease::Standing;
+use crate::machine::Effects;
+use crate::random::Random;
+use crate::time::Timestamp;
+
+/// How old the question may be that a greeting answers.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+
+/// A new nonce is drawn at most that often.
+const NONCE_EVERY: Duration = Duration::from_millis(100);
+
+/// A suspended node of the older founding yields to a younger one only after so long without its quorum.
+pub(super) const YIELDS_AFTER: Duration = Duration::from_secs(60);
+
+/// The questions that this life has asked lately.
+#[derive(Debug, Default)]
+pub(super) struct Nonces {
+    asked: VecDeque<(Timestamp, u64)>,
+}
+
+impl Nonces {
+    /// The nonce of a question that is asked now.
+    fn draw(&mut self, now: Timestamp, random: &mut Random) -> u64 {
+        while self.asked.front().is_some_and(|(at, _)| now.since(*at) > FRESH_FOR) {
+            self.asked.pop_front();
+        }
+        match self.asked.back() {
+            Some((at, nonce)) if now.since(*at) < NONCE_EVERY => *nonce,
+            _ => {
+                let nonce = random.next_u64();
+                self.asked.push_back((now, nonce));
+                nonce
+            }
+        }
+    }
+
+    fn is_fresh(&self, now: Timestamp, nonce: u64) -> bool {
+        self.asked.iter().any(|(at, asked)| *asked == nonce && now.since(*at) <= FRESH_FOR)
+    }
+}
+
+/// Whether a node that greets so yields to one that greets so; `cut_off` is for how long it has had no quorum, at least.
+pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: Duration, flaws: Flaws) -> bool {
+    let is_older = theirs.cluster < ours.cluster;
+    if flaws.has(Flaw::LaterFoundingWins) {
+        return !is_older && theirs.life == Life::Working;
+    }
+    match (ours.life, theirs.life) {
+        (_, Life::Suspended) | (Life::Suspended | Life::Working, Life::Forming) => false,
+        (Life::Forming, Life::Forming) => is_older,
+        (Life::Forming, Life::Working) => !flaws.has(Flaw::RecoveredBeatsLiving),
+        (Life::Working, Life::Working) => {
+            is_older || flaws.has(Flaw::RecoveredBeatsLiving) && theirs.ancestors.has(ours.cluster)
+        }
+        (Life::Suspended, Life::Working) => {
+            is_older
+                || theirs.ancestors.has(ours.cluster)
+                || cut_off >= YIELDS_AFTER
+                || flaws.has(Flaw::YieldsAfterAMomentsSilence)
+        }
+    }
+}
+
+impl Participant {
+    /// Greets a node of whose cluster nothing is known, and asks for its greeting.
+    pub(super) fn question(&mut self, now: Timestamp) -> Message {
+        let nonce = Some(self.nonces.draw(now, &mut self.random));
+        Message::Hello(Greeting { nonce, answers: None, ..self.greeting(now) })
+    }
+
+    /// A node of this name greets.
+    pub(super) fn meet(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        other: &Greeting,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
+        let ours = self.greeting(now);
+        if other.cluster.name != ours.cluster.name {
+            return None;
+        }
+        if other.cluster == ours.cluster {
+            self.help(now, from, other.life, effects);
+            return None;
+        }
+        let flaws = self.identity.settings.flaws;
+        let is_fresh = other.answers.is_some_and(|nonce| self.nonces.is_fresh(now, nonce))
+            || flaws.has(Flaw::GreetingWithoutNonce);
+        if is_fresh && yields(&ours, other, self.cut_off_for(now), flaws) {
+            return Some(End::GaveUp(GaveUp::Overtaken(other.cluster)));
+        }
+        if let Some(nonce) = other.nonce {
+            let asks = other.answers.is_none();
+            let own = asks.then(|| self.nonces.draw(now, &mut self.random));
+            let answer = Greeting { nonce: own, answers: Some(nonce), ..ours };
+            effects.push(Effect::Send { to: Peer::Node(from), message: Message::Hello(answer) });
+        }
+        None
+    }
+
+    /// How it greets others.
+    pub(super) fn greeting(&self, now: Timestamp) -> Greeting {
+        let life = match self.holder.standing(now) {
+            _ if self.table.members().is_empty() => Life::Forming,
+            Standing::Running => Life::Working,
+            Standing::Suspended | Standing::Guest => Life::Suspended,
+        };
+        let (cluster, ancestors) = (self.table.cluster(), self.table.ancestors().clone());
+        Greeting { life, cluster, ancestors, nonce: None, answers: None }
+    }
+
+    /// For how long it has had no quorum; one that was never admitted has nothing to keep, but waits as long as a quorum answers it.
+    fn cut_off_for(&self, now: Timestamp) -> Duration {
+        match self.holder.standing(now) {
+            Standing::Running => Duration::ZERO,
+            Standing::Guest if self.is_alive(now) => Duration::ZERO,
+            Standing::Guest => Duration::MAX,
+            Standing::Suspended => now.since(self.suspended_since),
+        }
+    }
+
+    /// A node of this cluster greets, so it does not know who votes by now, or that it was removed.
+    fn help(&mut self, now: Timestamp, from: Uid, life: Life, effects: &mut Effects<Effect>) {
+        if life == Life::Working || self.holder.standing(now) != Standing::Running {
+            return;
+        }
+        let word = if self.table.is_removed(from) {
+            Word::Gone
+        } else if self.table.member(from).is_some() {
+            Word::Feed(super::Feed::Whole(self.feeder.whole(&self.table)))
+        } else {
+            return;
+        };
+        effects.push(self.word(from, word));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formation::Ancestors;
+    use crate::table::Cluster;
+
+    fn greeting(era: u32, life: Life, ancestors: &[u32]) -> Greeting {
+        let cluster = |era| Cluster { name: 7, era, founder: Uid::STORE };
+        let ancestors = Ancestors::of(ancestors.iter().map(|era| cluster(*era)));
+        Greeting { life, cluster: cluster(era), ancestors, nonce: None, answers: None }
+    }
+
+    /// Ours: era and life; theirs: era, life and ancestors; for how many seconds we have no quorum; whether we yield.
+    type Case = (u32, Life, u32, Life, &'static [u32], u64, bool);
+
+    #[rustfmt::skip]
+    const CASES: &[Case] = &[
+        (2, Life::Working,   1, Life::Working,   &[],  0, true),   // the older of two that work wins
+        (1, Life::Working,   2, Life::Working,   &[],  0, false),
+        (1, Life::Working,   2, Life::Working,   &[1], 0, false),  // also over its successor: the order was a mistake
+        (2, Life::Working,   1, Life::Suspended, &[],  0, false),  // one that works yields to none that does not
+        (2, Life::Working,   1, Life::Forming,   &[],  0, false),
+        (2, Life::Suspended, 1, Life::Working,   &[],  0, true),
+        (1, Life::Suspended, 2, Life::Working,   &[],  59, false), // a moment's silence is no reason
+        (1, Life::Suspended, 2, Life::Working,   &[],  60, true),
+        (1, Life::Suspended, 2, Life::Working,   &[1], 0, true),   // its successor
+        (2, Life::Suspended, 1, Life::Suspended, &[],  90, false), // nobody is there to join
+        (1, Life::Suspended, 2, Life::Forming,   &[1], 90, false),
+        (2, Life::Forming,   1, Life::Forming,   &[],  0, true),
+        (1, Life::Forming,   2, Life::Forming,   &[],  0, false),
+        (2, Life::Forming,   1, Life::Suspended, &[],  0, false),  // what it succeeds may be there still
+        (1, Life::Forming,   2, Life::Working,   &[],  0, true),
+    ];
+
+    #[test]
+    fn which_of_two_foundings_yields() {
+        for (case, &(our_era, our_life, era, life, ancestors, seconds, expected)) in CASES.iter().enumerate()
+        {
+            let (ours, theirs) = (greeting(our_era, our_life, &[]), greeting(era, life, ancestors));
+            let cut_off = Duration::from_secs(seconds);
+            assert_eq!(
+                yields(&ours, &theirs, cut_off, Flaws::default()),
+                expected,
+                "case {case}: {ours:?} {theirs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_answer_counts_for_a_second() {
+        let (mut nonces, mut random) = (Nonces::default(), Random::seeded(1));
+        let at = Timestamp::from_millis;
+        let first = nonces.draw(at(1000), &mut random);
+        assert_eq!(nonces.draw(at(1099), &mut random), first, "one nonce for many");
+        let second = nonces.draw(at(1100), &mut random);
+        assert!(first != second && nonces.is_fresh(at(2000), first) && !nonces.is_fresh(at(2001), first));
+        assert!(nonces.is_fresh(at(2100), second) && !nonces.is_fresh(at(1000), 7));
+    }
+}
