@@ -89,6 +89,12 @@ async fn suspicions_are_those_of_the_members_that_are_watched_and_are_kept_new()
     let watched = [b.uid(), c.uid()];
     let topology = a.topology();
     let mut seen = Vec::new();
+    within(async {
+        while topology.suspicions().len() < watched.len() {
+            after(Duration::from_millis(100)).await;
+        }
+    })
+    .await;
     for _ in 0..20 {
         after(Duration::from_millis(300)).await;
         let suspicions = topology.suspicions();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{file, is, vars};
 use crate::config::Setting;
-use crate::{CodecId, Limits, Node, NodeBuilder, Secret, StaticSeeds, Strategy, Tls};
+use crate::{CodecId, FoundWith, Limits, Node, NodeBuilder, Secret, StaticSeeds, Strategy, Tls};
 
 type Call = fn(NodeBuilder) -> NodeBuilder;
 
@@ -16,6 +16,9 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("node.advertise", "a:7", |node| node.advertise("a:7")),
     ("node.seeds", "a:7, b:7", |node| node.seed("a:7").seeds(["b:7"])),
     ("node.seeds", "set in code", |node| node.discovery(StaticSeeds::of(Vec::new()))),
+    ("node.found_with", "majority", |node| node.found_with(FoundWith::Majority)),
+    ("node.expect", "3", |node| node.expect(3)),
+    ("node.found_alone", "true", NodeBuilder::found_alone),
     ("node.id", "n7", |node| node.node_id("n7")),
     ("node.roles", "a, b", |node| node.role("a").roles(["b"])),
     ("node.app_version", "7", |node| node.app_version("7")),
