@@ -233,6 +233,7 @@ impl Crowd {
             settings: &self.settings,
             memory: None,
             recovers: None,
+            wall_clock_off: 0,
         };
         let start = birth.start(&mut self.random);
         let node = Node::new(clock.show(self.now), start, &mut self.effects);

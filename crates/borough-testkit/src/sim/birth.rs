@@ -29,6 +29,8 @@ pub(crate) struct Birth<'a> {
     pub(crate) memory: Option<Arc<Memory>>,
     /// The era of the cluster that it begins anew, if it does.
     pub(crate) recovers: Option<u32>,
+    /// By how many seconds the wall clock of its machine is off.
+    pub(crate) wall_clock_off: i32,
 }
 
 impl Birth<'_> {
@@ -55,7 +57,8 @@ impl Birth<'_> {
         if self.settings.flaws.has(Flaw::EraRestartsAtOne) {
             return 1;
         }
-        ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default()
+        let right = ERA + u32::try_from(self.now.nanos() / SECOND).unwrap_or_default();
+        right.saturating_add_signed(self.wall_clock_off)
     }
 }
 

@@ -31,6 +31,12 @@ pub enum Fault {
     Pause { whom: Target, lasts: Nanos },
     /// Nothing passes between these slots and all others.
     Partition { side: Vec<SlotIndex>, lasts: Nanos },
+    /// Nothing passes between the fewest voters that are a quorum and all others.
+    VotersCutOff { lasts: Nanos },
+    /// The processes in these slots die, and others start there, one after another within a while.
+    Restart { slots: Vec<SlotIndex>, back_within: Nanos },
+    /// The wall clock of that machine is set back or forth. The clock that measures time runs on.
+    WallClock { whom: Target, seconds: i32 },
     /// Nothing passes between these two.
     Apart { one: Target, other: Target, lasts: Nanos },
     /// Nothing passes from the one to the other; the way back is open.
@@ -70,13 +76,15 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => fits(whom),
             Self::Apart { one, other, .. } => fits(one) && fits(other),
             Self::OneWay { from, to, .. } => fits(from) && fits(to),
             Self::Down { by, whom } | Self::Refused { by, whom } => fits(by) && fits(whom),
             Self::Partition { side, .. } => side.iter().all(|slot| *slot < slots) && side.len() < slots,
             Self::Start { slot } => *slot < slots,
-            Self::Storm { .. } => true,
+            Self::Restart { slots: all, .. } => all.iter().all(|slot| *slot < slots),
+            Self::Storm { .. } | Self::VotersCutOff { .. } => true,
         }
     }
 }
@@ -93,12 +101,17 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => *whom = find(*whom),
             Self::Apart { one: a, other: b, .. }
             | Self::OneWay { from: a, to: b, .. }
             | Self::Down { by: a, whom: b }
             | Self::Refused { by: a, whom: b } => (*a, *b) = (find(*a), find(*b)),
-            Self::Partition { .. } | Self::Start { .. } | Self::Storm { .. } => {}
+            Self::Partition { .. }
+            | Self::VotersCutOff { .. }
+            | Self::Restart { .. }
+            | Self::Start { .. }
+            | Self::Storm { .. } => {}
         }
         fault
     }
@@ -123,6 +136,13 @@ impl fmt::Display for Fault {
             Self::Partition { side, lasts } => {
                 write!(f, "slots {side:?} are cut off from the others for {}", Length(*lasts))
             }
+            Self::VotersCutOff { lasts } => {
+                write!(f, "a quorum of the voters is cut off from the others for {}", Length(*lasts))
+            }
+            Self::Restart { slots, back_within } => {
+                write!(f, "slots {slots:?} crash{}", Back(Some(*back_within)))
+            }
+            Self::WallClock { whom, seconds } => write!(f, "the wall clock of {whom} is set by {seconds} s"),
             Self::Apart { one, other, lasts } => {
                 write!(f, "{one} and {other} are cut apart for {}", Length(*lasts))
             }

@@ -38,6 +38,14 @@ pub(super) struct Slot {
     pub(super) gave_up: bool,
     /// When a node that leaves is followed by another.
     pub(super) back_after: Option<Nanos>,
+    /// By how many seconds the wall clock of its machine is off.
+    pub(super) wall_clock_off: i32,
+    /// The cluster of the last life here, if that is over and had one, and since when the slot is empty.
+    pub(super) emptied: Option<(Option<Cluster>, Moment)>,
+    /// Whether the next life here runs in the same process as the last: that one ended by itself. What a process remembers is for it.
+    pub(super) is_same_process: bool,
+    /// Since when nothing has paused whoever runs here.
+    pub(super) awake_since: Moment,
     /// The cluster that the next life here begins anew.
     pub(super) recovers: Option<Cluster>,
     /// What the process that runs here remembers of the life before.
@@ -129,7 +137,18 @@ impl Slot {
             back_after: None,
             recovers: None,
             memory: None,
+            wall_clock_off: 0,
+            emptied: None,
+            is_same_process: false,
+            awake_since: Moment::START,
         }
+    }
+
+    /// Takes the life out of here. The machine of one that ended by itself has no cluster any more.
+    pub(super) fn empty(&mut self, now: Moment) -> Option<Life> {
+        let life = self.life.take()?;
+        self.emptied = Some((life.node.cluster(), now));
+        Some(life)
     }
 
     /// The life here, if it is the one of that number.

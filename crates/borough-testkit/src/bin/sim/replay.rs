@@ -97,6 +97,7 @@ fn describe(plan: &Plan) {
         settings.round_trip,
         settings.drift_per_mille
     );
+    println!("  seeds of each slot {:?}", plan.seeds);
     for strike in &plan.strikes {
         println!("  {strike}");
     }

@@ -10,11 +10,11 @@ mod first_commit;
 mod joint;
 mod lease;
 mod one_committer;
-mod one_founding;
 mod prefix;
 mod removed;
 mod renewal;
 mod resurrection;
+mod rising_eras;
 #[cfg(test)]
 mod samples;
 mod size;
@@ -40,9 +40,9 @@ use self::convergence::Convergence;
 use self::joint::Joint;
 use self::lease::Lease;
 use self::one_committer::OneCommitter;
-use self::one_founding::OneFounding;
 use self::prefix::Prefix;
 use self::removed::Removed;
+use self::rising_eras::RisingEras;
 pub(super) use self::taken::Before;
 use super::life::Life;
 use super::moment::Moment;
@@ -59,7 +59,7 @@ const SELF_EXAMINATION: u64 = 32;
 pub(super) struct Rules {
     prefix: Prefix,
     one_committer: OneCommitter,
-    one_founding: OneFounding,
+    rising_eras: RisingEras,
     joint: Joint,
     lease: Lease,
     removed: Removed,
@@ -83,6 +83,7 @@ pub(super) struct Watch {
     /// The term it acted in.
     office: Option<(Cluster, Term)>,
     is_suspended: bool,
+    is_admitted: bool,
     removals: renewal::Removals,
     buried: resurrection::Buried,
     clock: clocks::Known,
@@ -95,7 +96,7 @@ impl Rules {
         Self {
             prefix: Prefix::default(),
             one_committer: OneCommitter::default(),
-            one_founding: OneFounding::new(plan.mode),
+            rising_eras: RisingEras::default(),
             joint: Joint::default(),
             lease: Lease::new(&plan.settings),
             removed: Removed::default(),
@@ -187,7 +188,7 @@ impl Rules {
         met: &mut Met,
     ) -> Result<(), Violation> {
         match event {
-            Event::Joined(cluster) => self.one_founding.joined(now, *cluster, slots, met),
+            Event::Joined(cluster) => self.rising_eras.joined(now, *cluster, slots, met),
             Event::Removed(uid, why) => {
                 met.count(rare_removal(*why));
                 if let Some(calm) = &self.calm {
@@ -221,6 +222,11 @@ impl Rules {
         self.begun_anew.insert(cluster, before);
     }
 
+    /// Whether an operator had that cluster begun anew.
+    pub(super) fn is_begun_anew(&self, cluster: Cluster) -> bool {
+        self.begun_anew.contains_key(&cluster)
+    }
+
     /// A life may run. If its cluster was begun anew, what those of the one before own may have new owners from then on.
     fn works(&mut self, now: Moment, uid: Uid, slots: &Slots) -> Result<(), Violation> {
         let cluster = slots.life(uid).and_then(|life| life.node.cluster());
@@ -239,9 +245,9 @@ impl Rules {
         self.lease.turn_begins(life, now, met)
     }
 
-    /// More was lost than the rules promise to outlive.
-    pub(super) fn let_go(&mut self) {
-        self.one_founding.let_go();
+    /// A wall clock was set: eras may go back with it.
+    pub(super) fn let_go_of_eras(&mut self) {
+        self.rising_eras.let_go();
     }
 
     /// Listens to what a life says to another.
@@ -268,6 +274,11 @@ impl Rules {
 }
 
 impl Watch {
+    /// Whether it was told that it is a member.
+    pub(super) fn is_admitted(&self) -> bool {
+        self.is_admitted
+    }
+
     /// Whether it was told that its lease is over, and not yet that it has one again.
     pub(super) fn is_suspended(&self) -> bool {
         self.is_suspended
@@ -278,6 +289,7 @@ impl Watch {
         if *event == Event::Resumed && self.is_suspended {
             met.count(Rare::LeaseLapsedAndResumed);
         }
+        self.is_admitted |= matches!(event, Event::Admitted(_));
         self.is_suspended = match event {
             Event::Suspended => true,
             Event::Resumed => false,

@@ -3,7 +3,8 @@
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 
-use super::{Mode, Plan, Wish, nanos, settings};
+use super::{Mode, Plan, Wish, nanos, seeds, settings};
+use crate::sim::cuts::SlotIndex;
 use crate::sim::fault::{Fault, Target};
 use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
 use crate::sim::network::Weather;
@@ -11,6 +12,9 @@ use crate::sim::sharding::Load;
 use crate::sim::strike::{Cue, Strike};
 
 const FAULTY: Nanos = 60 * SECOND;
+/// So many of a thousand runs last longer, for cuts of up to a minute.
+const LONG_RUNS: u64 = 150;
+const FAULTY_LONG: Nanos = 90 * SECOND;
 const HEAL: Nanos = 30 * SECOND;
 const HEAL_WILD: Nanos = 60 * SECOND;
 const FAULTS_MIN: u64 = 10;
@@ -26,13 +30,12 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let settings = settings::draw(&mut random, mode, wish.flaws);
     let nodes = draw_nodes(&mut random);
     let slots = nodes + usize::from(random.per_mille(300));
-    let mut draw = Draw { random, settings: &settings, mode, nodes, slots };
+    let faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
+    let seeds = seeds::draw(&mut random, nodes, slots);
+    let mut draw = Draw { random, settings: &settings, mode, nodes, slots, seeds: &seeds, faulty };
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
     let strikes = draw.strikes(seed);
-    // Mostly everybody is a seed: that is where foundings go wrong.
-    let seeds = if draw.random.per_mille(200) { nodes.min(3) } else { nodes };
-    let seeds = vec![(0..seeds).collect(); slots];
     Plan {
         seed,
         mode,
@@ -42,7 +45,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         slots,
         starts,
         weather,
-        faulty: FAULTY,
+        faulty,
         heal: HEAL,
         heal_wild: HEAL_WILD,
         strikes,
@@ -78,6 +81,8 @@ struct Draw<'a> {
     mode: Mode,
     nodes: usize,
     slots: usize,
+    seeds: &'a [Vec<SlotIndex>],
+    faulty: Nanos,
 }
 
 impl Draw<'_> {
@@ -135,7 +140,10 @@ impl Draw<'_> {
         }
         if self.mode == Mode::Closing {
             let fault = Fault::Close { by: self.slot() };
-            strikes.push(Strike { number: 0, at: Moment::at(FAULTY - SECOND), cue: None, fault });
+            strikes.push(Strike { number: 0, at: Moment::at(self.faulty - SECOND), cue: None, fault });
+        }
+        if self.faulty == FAULTY_LONG && !self.is_gentle() {
+            strikes.push(self.long_cut());
         }
         strikes.extend(self.recovery(seed));
         strikes.sort_by_key(|strike| strike.at);
@@ -151,7 +159,7 @@ impl Draw<'_> {
         if self.mode != Mode::Wild || !random.per_mille(250) {
             return None;
         }
-        let at = Moment::at(random.between(10 * SECOND, FAULTY - 20 * SECOND));
+        let at = Moment::at(random.between(10 * SECOND, self.faulty - 20 * SECOND));
         let slot = usize::try_from(random.below(self.slots as u64)).unwrap_or_default();
         let back_after = random.between(SECOND, 20 * SECOND);
         let lasts = random.between(SECOND, 6 * SECOND);
@@ -159,8 +167,20 @@ impl Draw<'_> {
         Some(Strike { number: 0, at, cue: None, fault })
     }
 
+    /// A cut that outlasts every timeout, most often with the voters on the smaller side.
+    fn long_cut(&mut self) -> Strike {
+        let at = Moment::at(self.random.between(8 * SECOND, 25 * SECOND));
+        let lasts = self.random.between(20 * SECOND, 60 * SECOND);
+        let fault = if self.random.per_mille(700) {
+            Fault::VotersCutOff { lasts }
+        } else {
+            Fault::Partition { side: self.side(), lasts }
+        };
+        Strike { number: 0, at, cue: None, fault }
+    }
+
     fn strike(&mut self, cue: Option<(Cue, Nanos)>, fault: Fault) -> Strike {
-        let at = Moment::at(self.random.between(FIRST_FAULT, FAULTY - SECOND));
+        let at = Moment::at(self.random.between(FIRST_FAULT, self.faulty - SECOND));
         Strike { number: 0, at, cue, fault }
     }
 
@@ -195,10 +215,13 @@ impl Draw<'_> {
     fn fault(&mut self, whom: Target) -> Fault {
         let lasts = self.lasts();
         match self.random.below(100) {
-            0..16 => Fault::Crash { whom, back_after: self.back_after() },
-            16..24 => Fault::Pause { whom, lasts: self.short_pause() },
+            0..12 => Fault::Crash { whom, back_after: self.back_after() },
+            12..17 => self.restart(),
+            17..19 => Fault::WallClock { whom, seconds: self.clock_step() },
+            19..24 => Fault::Pause { whom, lasts: self.short_pause() },
             24..38 => Fault::Pause { whom, lasts },
-            38..54 => Fault::Partition { side: self.side(), lasts },
+            38..41 => Fault::VotersCutOff { lasts },
+            41..54 => Fault::Partition { side: self.side(), lasts },
             54..62 => Fault::Apart { one: whom, other: self.target(), lasts: self.lasts_apart() },
             62..68 => Fault::OneWay { from: whom, to: self.target(), lasts: self.lasts_apart() },
             68..73 => Fault::Deaf { whom, lasts },
@@ -208,6 +231,27 @@ impl Draw<'_> {
             91..96 => Fault::Down { by: whom, whom: self.target() },
             _ => Fault::Refused { by: whom, whom: self.target() },
         }
+    }
+
+    /// Several processes die and are back within two seconds, most often those that others name as seeds.
+    fn restart(&mut self) -> Fault {
+        let of = self.any(self.slots);
+        let mut slots = self.seeds[of].clone();
+        if slots.is_empty() || self.random.per_mille(300) {
+            slots = (0..self.slots).collect();
+        }
+        if slots.len() > 1 && self.random.per_mille(500) {
+            let out = self.any(slots.len());
+            slots.remove(out);
+        }
+        Fault::Restart { slots, back_within: self.random.between(20 * MILLISECOND, 2 * SECOND) }
+    }
+
+    /// Back or forth; mostly by little.
+    fn clock_step(&mut self) -> i32 {
+        let longest = if self.random.per_mille(700) { 10 } else { 7200 };
+        let step = i32::try_from(self.random.between(1, longest)).unwrap_or(1);
+        if self.random.per_mille(500) { -step } else { step }
     }
 
     fn slot(&mut self) -> Target {

@@ -2,8 +2,10 @@
 
 mod draw;
 mod file;
+mod seeds;
 mod settings;
 
+use std::mem;
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
@@ -104,7 +106,13 @@ impl Plan {
         let slots = self.slots;
         self.seeds.truncate(slots);
         for seeds in &mut self.seeds {
-            seeds.retain(|seed| *seed < nodes);
+            // What the lists had in common they still have: otherwise two clusters are what was asked for.
+            let named = mem::take(seeds).into_iter().map(|seed| if seed < nodes { seed } else { 0 });
+            for seed in named {
+                if !seeds.contains(&seed) {
+                    seeds.push(seed);
+                }
+            }
         }
         let last = self.seeds.last().cloned().unwrap_or_default();
         self.seeds.resize(slots, last);
@@ -169,7 +177,8 @@ mod tests {
         let wish = Wish { nodes: Some(2), ..Wish::default() };
         let plan = Plan::draw(3, &wish);
         assert_eq!((plan.nodes, plan.slots, plan.starts.len()), (2, 2, 2));
-        assert_eq!(plan.seeds, [[0, 1], [0, 1]]);
+        assert_eq!(plan.seeds.len(), 2);
+        assert!(plan.seeds.iter().flatten().all(|seed| *seed < 2));
         assert!(plan.strikes.iter().all(|strike| strike.fault.fits(2)));
     }
 }

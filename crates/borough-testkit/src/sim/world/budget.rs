@@ -51,7 +51,6 @@ impl World {
         };
         if !self.lists_in_force().into_iter().all(|voters| voters.quorum(is_able)) {
             self.mode = Mode::Wild;
-            self.rules.let_go();
         }
     }
 
@@ -62,9 +61,19 @@ impl World {
         let all_are_well = || others().all(|(other, _)| self.takes_part(other));
         self.strikes_anyway()
             || self.mode == Mode::Wild
-            || self.keeps_seeds(&[slot])
-                && others().count() > 0
-                && (all_are_well() || self.bears_loss_of(slot))
+            || others().count() > 0 && (all_are_well() || self.bears_loss_of(slot))
+    }
+
+    /// The slots of the first voters that are a quorum of the newest list; none while there is none.
+    pub(super) fn fewest_voters(&self) -> Vec<SlotIndex> {
+        let lists = self.lists_in_force();
+        let Some(voters) = lists.into_iter().max_by_key(|voters| voters.id) else { return Vec::new() };
+        let all: Vec<Uid> = voters.all().collect();
+        let fewest = (1..=all.len()).find(|count| voters.quorum(|uid| all[..*count].contains(&uid)));
+        let side: BTreeSet<SlotIndex> =
+            all[..fewest.unwrap_or(0)].iter().filter_map(|uid| self.slots.slot_of(*uid)).collect();
+        // A cut needs another side.
+        if side.len() < self.slots.len() { side.into_iter().collect() } else { Vec::new() }
     }
 
     /// How many of the newest voters are in these slots.
@@ -85,7 +94,7 @@ impl World {
         lists.filter(|voters| voters.id >= id).collect()
     }
 
-    fn bears_loss_of_all(&self, lost: &[SlotIndex]) -> bool {
+    pub(super) fn bears_loss_of_all(&self, lost: &[SlotIndex]) -> bool {
         self.strikes_anyway() || self.is_borne_by_rest(lost)
     }
 
@@ -104,17 +113,7 @@ impl World {
         };
         let lists = self.lists_in_force();
         // While a cluster forms, whoever may be founding it is needed.
-        !lists.is_empty()
-            && self.network.is_fair()
-            && self.keeps_seeds(lost)
-            && lists.into_iter().all(|voters| voters.quorum(is_left))
-    }
-
-    /// Whether enough seeds stay members without those lost: a majority that is in no cluster founds another, rightly so.
-    fn keeps_seeds(&self, lost: &[SlotIndex]) -> bool {
-        let seeds = self.seed_slots();
-        let staying = seeds.iter().filter(|slot| !lost.contains(slot) && self.takes_part(**slot)).count();
-        staying >= seeds.len().div_ceil(2)
+        !lists.is_empty() && self.network.is_fair() && lists.into_iter().all(|voters| voters.quorum(is_left))
     }
 
     /// The slots that somebody names as a seed.

@@ -39,6 +39,10 @@ impl World {
         let Strike { number, fault, .. } = self.strikes[place].clone();
         self.trace.line(now, || format!("fault {number}: {fault}"));
         let resolved = fault.with_targets(|target| self.whom(target).map_or(target, Target::Slot));
+        let resolved = match resolved {
+            Fault::VotersCutOff { lasts } => Fault::Partition { side: self.fewest_voters(), lasts },
+            other => other,
+        };
         self.striking = Some(Strike { number, at: now, cue: None, fault: resolved });
         let outcome = self.strike_with(number, fault);
         self.striking = None;
@@ -51,6 +55,24 @@ impl World {
             Fault::Crash { whom, back_after } => return self.crash(whom, back_after),
             Fault::Pause { whom, lasts } => self.pause(whom, lasts),
             Fault::Partition { side, lasts } => self.partition(&side, lasts),
+            Fault::VotersCutOff { lasts } => {
+                let side = self.fewest_voters();
+                if !side.is_empty() {
+                    if side.len() * 2 < self.slots.len() {
+                        self.met.count(Rare::VotersOnTheSmallerSide);
+                    }
+                    self.partition(&side, lasts);
+                }
+            }
+            Fault::Restart { slots, back_within } => return self.restart(&slots, back_within),
+            Fault::WallClock { whom, seconds } => {
+                if let Some(slot) = self.whom(whom) {
+                    self.note_strike();
+                    self.slots[slot].wall_clock_off += seconds;
+                    self.rules.let_go_of_eras();
+                    self.met.count(Rare::WallClockSet);
+                }
+            }
             Fault::Apart { one, other, lasts } => self.cut_pair((one, other), true, lasts),
             Fault::OneWay { from, to, lasts } => self.cut_pair((from, to), false, lasts),
             Fault::Deaf { whom, lasts } => self.isolate(whom, |slot, other| (other, slot), lasts),
@@ -97,10 +119,14 @@ impl World {
                 }
                 for (from, to) in ways {
                     self.network.cuts.lift(*from, *to);
+                    self.founding.open_since(self.now, *from, *to);
                 }
             }
             Lift::Hurt(slot) => self.mend(*slot),
-            Lift::Storm(number) => self.network.end_storm(*number),
+            Lift::Storm(number) => {
+                self.network.end_storm(*number);
+                self.founding.fair_since(self.now);
+            }
         }
     }
 
@@ -113,6 +139,7 @@ impl World {
     pub(in crate::sim) fn heal(&mut self) {
         self.is_healing = true;
         self.network.heal();
+        self.founding.healed(self.now);
         self.trace.line(self.now, || "everything heals".to_owned());
         for slot in 0..self.slots.len() {
             self.slots[slot].hurt = 0;
@@ -132,13 +159,33 @@ impl World {
     pub(super) fn crash(&mut self, whom: Target, back_after: Option<Nanos>) -> Result<(), Violation> {
         let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return Ok(()) };
         self.note_strike();
+        self.crash_now(slot, back_after)
+    }
+
+    fn crash_now(&mut self, slot: SlotIndex, back_after: Option<Nanos>) -> Result<(), Violation> {
         self.note_crash(slot);
         self.expect_removal(slot, Nanos::MAX);
         self.close_site(slot)?;
-        let Some(life) = self.slots[slot].life.take() else { return Ok(()) };
+        self.slots[slot].is_same_process = false;
+        let Some(life) = self.slots[slot].empty(self.now) else { return Ok(()) };
         if let Some(delay) = back_after {
             let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());
             self.queue.plan(self.now.after(delay), Happening::Start { slot, uid });
+        }
+        Ok(())
+    }
+
+    /// All of them die, or none does.
+    fn restart(&mut self, slots: &[SlotIndex], back_within: Nanos) -> Result<(), Violation> {
+        if !self.bears_loss_of_all(slots) {
+            return Ok(());
+        }
+        self.note_strike();
+        self.met.count(Rare::SeveralRestarted);
+        for slot in slots {
+            // One after another, the last first: who is back first is not always the first seed.
+            let delay = back_within * (slots.len() - slot % slots.len()) as u64 / slots.len() as u64;
+            self.crash_now(*slot, Some(delay))?;
         }
         Ok(())
     }

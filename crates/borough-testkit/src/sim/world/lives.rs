@@ -3,7 +3,7 @@
 use std::mem;
 
 use borough_protocol::flaws::Flaw;
-use borough_protocol::incarnation::Uid;
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::node::{End, GaveUp, Input, Node};
 
 use super::{Happening, World};
@@ -27,19 +27,22 @@ impl World {
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
         let before = self.slots[slot].recovers.take();
         let memory = self.slots[slot].memory.take();
+        let seeds = self.seeds_of(slot).to_vec();
         let birth = Birth {
             now: self.now,
             address: &self.slots[slot].address,
             uid,
             app_version: "",
-            seeds: &self.seeds[slot],
+            seeds: &seeds,
             settings: &self.settings,
             memory,
             recovers: before.map(|cluster| cluster.era),
+            wall_clock_off: self.slots[slot].wall_clock_off,
         };
         let start = birth.start(&mut self.random);
         self.trace.note([self.now.nanos(), uid.get()]);
-        self.trace.line(self.now, || format!("n{slot} starts as {uid:?}"));
+        let process = if self.slots[slot].is_same_process { "the same" } else { "a new" };
+        self.trace.line(self.now, || format!("n{slot} starts as {uid:?} in {process} process"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         if let Some((before, cluster)) = before.zip(node.cluster()) {
             self.rules.begun_anew(cluster, before);
@@ -51,13 +54,21 @@ impl World {
         self.settle(slot)
     }
 
+    /// The seeds that a node in that slot is given now. A discovered list that shows a part for a while is to be cut down here.
+    pub(super) fn seeds_of(&self, slot: SlotIndex) -> &[Address] {
+        &self.seeds[slot]
+    }
+
     pub(super) fn end(&mut self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
         self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
         self.close_site(slot)?;
-        let ended = self.slots[slot].life.take();
+        self.keeps_state(slot, end)?;
         // One that left is another process when it comes back.
-        let same_process = matches!(end, End::GaveUp(_));
-        self.slots[slot].memory = ended.filter(|_| same_process).and_then(|life| life.node.memory());
+        let is_same_process = matches!(end, End::GaveUp(_));
+        let memory = self.slots[slot].life.as_ref().and_then(|life| life.node.memory());
+        self.slots[slot].empty(self.now);
+        self.slots[slot].is_same_process = is_same_process;
+        self.slots[slot].memory = memory.filter(|_| is_same_process);
         self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
         let back_after = match end {
             End::GaveUp(why) => {
@@ -87,6 +98,19 @@ impl World {
         let back_after = back_after.or((self.is_healing && *end != End::Closed).then_some(SECOND));
         if let Some(delay) = back_after {
             self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
+        }
+        Ok(())
+    }
+
+    /// A node gives up what it has only if it was removed, or for another founding.
+    fn keeps_state(&self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        if *end == End::GaveUp(GaveUp::Removed)
+            && life.watch.is_admitted()
+            && !self.rules.is_removed(life.uid())
+        {
+            let text = format!("{:?} gave up as removed, and was not", life.uid());
+            return Err(Violation::Safety("keeps_state", text));
         }
         Ok(())
     }
@@ -137,6 +161,8 @@ impl World {
         let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         let Some(pause) = it.pause.filter(|pause| pause.until <= now) else { return Ok(()) };
         it.pause = None;
+        self.slots[slot].awake_since = now;
+        let Some(it) = self.slots[slot].life_numbered(life) else { return Ok(()) };
         if self.rules.is_removed(it.uid()) {
             self.met.count(Rare::PausedUntilRemoved);
         }

@@ -12,6 +12,7 @@ mod ambush;
 mod budget;
 mod failover;
 mod faults;
+mod founding;
 mod lives;
 mod recovery;
 mod settled;
@@ -32,6 +33,7 @@ use borough_protocol::table::{Cluster, Removal};
 
 use self::failover::Overdue;
 use self::faults::Lift;
+use self::founding::Founding;
 use self::sharding::{Act, Sharding};
 use super::cuts::SlotIndex;
 use super::invariants::{Before, Rules};
@@ -68,6 +70,7 @@ pub(super) struct World {
     queue: Queue<Happening>,
     network: Network,
     rules: Rules,
+    founding: Founding,
     sharding: Option<Sharding>,
     trace: Trace,
     met: Met,
@@ -123,6 +126,7 @@ impl World {
             queue: Queue::default(),
             network: Network::new(plan.slots, plan.weather, random.fork()),
             rules: Rules::new(plan),
+            founding: Founding::new(plan.slots),
             sharding: Sharding::new(plan),
             trace: Trace::new(plan.seed, lines),
             met: Met::default(),
@@ -272,6 +276,7 @@ impl World {
         if let Some(life) = &mut self.slots[slot].life
             && life.sees_other_voters()
         {
+            self.note_lists(slot);
             self.watch_quorum();
             self.watch_completeness();
         }
@@ -333,8 +338,20 @@ impl World {
             Event::Removed(whom, Removal::CutOff) => self.is_cut_off(*whom)?,
             _ => {}
         }
-        if let Event::Removed(removed, _) = event {
-            self.close_streams(slot, *removed)?;
+        match event {
+            Event::Joined(cluster) => {
+                let is_recovery = self.rules.is_begun_anew(*cluster);
+                self.joins(slot, *cluster, is_recovery);
+            }
+            Event::Resumed => {
+                let cluster = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster());
+                cluster.map_or(Ok(()), |cluster| self.acts(cluster))?;
+            }
+            Event::Removed(removed, why) => {
+                self.close_streams(slot, *removed)?;
+                self.is_healthy_removed(*removed, *why)?;
+            }
+            _ => {}
         }
         self.rules.hear(self.now, (uid, event), &self.slots, &mut self.met)
     }

@@ -85,7 +85,7 @@ impl World {
     }
 
     /// Every list of voters that somebody alive has, committed or not.
-    fn lists_of(&self, cluster: Cluster) -> Vec<Voters> {
+    pub(super) fn lists_of(&self, cluster: Cluster) -> Vec<Voters> {
         let lists = self.lives_of(cluster).flat_map(|life| {
             let appended = life.node.log().map(|log| log.voters().clone());
             let committed = life.node.table().map(|table| table.voters().clone());

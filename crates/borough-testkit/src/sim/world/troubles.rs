@@ -1,6 +1,8 @@
 //! The rule of needless removals: two members are told apart only while something is between them.
 
 use borough_protocol::incarnation::Uid;
+use borough_protocol::settings::Strategy;
+use borough_protocol::table::Removal;
 
 use super::World;
 use crate::sim::cuts::SlotIndex;
@@ -15,6 +17,30 @@ impl World {
     pub(super) fn trouble(&mut self, slot: SlotIndex, lasts: Nanos) {
         let until = self.now.after(lasts);
         self.slots[slot].troubled_until = self.slots[slot].troubled_until.max(until);
+    }
+
+    /// Somebody was removed. One that runs, is cut off from nobody, and has a majority of the voters in the same state, stays.
+    pub(super) fn is_healthy_removed(&mut self, uid: Uid, why: Removal) -> Result<(), Violation> {
+        let is_judged = match why {
+            Removal::Quiet | Removal::CutOff => self.settings.strategy != Strategy::DownAll,
+            Removal::Goodbye | Removal::Replaced | Removal::Operator => false,
+        };
+        let Some(life) = self.slots.life(uid).filter(|_| is_judged) else { return Ok(()) };
+        let Some(cluster) = life.node.cluster().filter(|_| !life.is_leaving) else { return Ok(()) };
+        let voters = self.lists_of(cluster).into_iter().max_by_key(|voters| voters.id);
+        let is_quorum_well = voters.is_some_and(|voters| voters.quorum(|voter| self.is_well(voter)));
+        if !is_quorum_well || !self.is_well(uid) {
+            return Ok(());
+        }
+        let text = format!("{uid:?} was removed as {why:?}; nothing was wrong with it, nor with most voters");
+        Err(Violation::Safety("healthy", text))
+    }
+
+    /// Whether that life has run for a while without any fault.
+    fn is_well(&self, uid: Uid) -> bool {
+        let Some((slot, life)) = self.slots.slot_of(uid).zip(self.slots.life(uid)) else { return false };
+        let since = self.slots[slot].troubled_until.max(life.born);
+        self.slots[slot].hurt == 0 && self.network.is_fair() && self.now > since.after(FORGIVEN)
     }
 
     /// Somebody was removed because it and an older member cannot hear each other.

@@ -32,8 +32,10 @@ impl World {
         if it.pause.is_none() && it.turn_at(now).is_none() && it.node.may_run(it.local(now)) {
             it.turn = Some(Turn { since: now, until: now.after(length) });
             self.rules.turn_begins(now, it, &mut self.met)?;
+            self.runs_alone(slot)?;
         }
-        let free = it.turn.map_or(now, |turn| turn.until).max(now);
+        let turn = self.slots[slot].life.as_ref().and_then(|life| life.turn);
+        let free = turn.map_or(now, |turn| turn.until).max(now);
         let idle = self.random.between(MILLISECOND, 300 * MILLISECOND);
         self.queue.plan(free.after(idle), Happening::Work { slot, life });
         Ok(())

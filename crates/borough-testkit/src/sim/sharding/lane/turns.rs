@@ -69,6 +69,11 @@ impl Lane {
         Some((home.epoch, turn))
     }
 
+    /// The turn that entity is in.
+    pub(in crate::sim) fn turn_of(&self, entity: u8) -> Option<Turn> {
+        self.home.as_ref()?.entities.get(&entity)?.turn
+    }
+
     /// The turn of that number, if it is still under way, the epoch and lineage it runs by, and what its entity has counted.
     pub(in crate::sim) fn turn(
         &mut self,

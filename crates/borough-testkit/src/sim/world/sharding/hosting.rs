@@ -176,8 +176,37 @@ impl World {
                 }
             }
         }
-        for (length, act) in planned {
-            self.plan_act(slot, length, act);
+        for (length, act) in &planned {
+            if let Act::Turn { entity, .. } = act {
+                self.runs_nowhere_else(slot, shard, *entity)?;
+            }
+            self.plan_act(slot, *length, *act);
+        }
+        Ok(())
+    }
+
+    /// An entity has begun a turn: no other cluster runs it at this moment, and none has a lease.
+    fn runs_nowhere_else(&self, slot: SlotIndex, shard: ShardId, entity: u8) -> Result<(), Violation> {
+        self.runs_alone(slot)?;
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        let (Some(cluster), Some(site)) = (life.node.cluster(), &life.site) else { return Ok(()) };
+        let name = site.region.table().kind(shard.kind).map(|kind| kind.kind().name.clone());
+        let longest = nanos(self.settings.max_pause);
+        for (other_slot, other) in self.others(cluster) {
+            let lanes = other.site.iter().flat_map(|site| {
+                let is_same = |of: &ShardId| {
+                    let kind = site.region.table().kind(of.kind).map(|kind| kind.kind().name.clone());
+                    of.number == shard.number && kind == name
+                };
+                site.lanes.iter().filter(move |(of, _)| is_same(of)).map(|(_, lane)| lane)
+            });
+            let turns = lanes.filter_map(|lane| lane.turn_of(entity));
+            if turns.into_iter().any(|turn| !turn.is_parked && self.now.since(turn.since) <= longest) {
+                let text = format!(
+                    "{shard:?}, entity {entity}, runs at n{slot} and in another cluster at n{other_slot}"
+                );
+                return Err(Violation::Safety("one_runner", text));
+            }
         }
         Ok(())
     }

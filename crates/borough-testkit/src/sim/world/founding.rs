@@ -1,0 +1,217 @@
+//! The rule of one cluster: while a quorum of one lives, no other of its name acts, and no two ever have members with leases at one moment.
+//!
+//! One exception is documented: all listed seeds of the founder, or all addresses of a former voters' list, are new processes or have given
+//! up, while they cannot reach a part of the cluster that still has its quorum. Whether it applies is judged by true time and the true state of all
+//! processes and ways when the second cluster is founded. A founding that never acts harms nobody: it is judged when it does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::table::Cluster;
+use borough_protocol::voters::Voters;
+
+use super::World;
+use crate::sim::cuts::SlotIndex;
+use crate::sim::life::Life;
+use crate::sim::moment::{Moment, Nanos, SECOND};
+use crate::sim::rare::Rare;
+use crate::sim::violation::Violation;
+
+/// How long a way is open, and both its ends run, before it counts as one: a message may be lost.
+const REACHED: Nanos = SECOND;
+/// How long after its end a process may have answered that it belongs to no cluster.
+const ANSWERED: Nanos = 10 * SECOND;
+
+/// What the rule remembers.
+#[derive(Debug)]
+pub(super) struct Founding {
+    slots: usize,
+    /// Since when each way is open, by sender and then by receiver; it may be cut again.
+    open_since: Vec<Moment>,
+    fair_since: Moment,
+    known: BTreeSet<Cluster>,
+    /// Clusters in which somebody has had a lease.
+    acted: BTreeSet<Cluster>,
+    /// Second clusters under the documented exception.
+    excepted: BTreeSet<Cluster>,
+    /// Second clusters that must not act while the other lives, and why.
+    suspected: BTreeMap<Cluster, (Cluster, String)>,
+    /// The slots of every voters' list there ever was.
+    lists: BTreeMap<Cluster, BTreeSet<BTreeSet<SlotIndex>>>,
+}
+
+impl Founding {
+    pub(super) fn new(slots: usize) -> Self {
+        Self {
+            slots,
+            open_since: vec![Moment::START; slots * slots],
+            fair_since: Moment::START,
+            known: BTreeSet::new(),
+            acted: BTreeSet::new(),
+            excepted: BTreeSet::new(),
+            suspected: BTreeMap::new(),
+            lists: BTreeMap::new(),
+        }
+    }
+
+    /// A cut of that way is lifted.
+    pub(super) fn open_since(&mut self, now: Moment, from: SlotIndex, to: SlotIndex) {
+        self.open_since[from * self.slots + to] = now;
+    }
+
+    /// A storm is over.
+    pub(super) fn fair_since(&mut self, now: Moment) {
+        self.fair_since = now;
+    }
+
+    /// Everything is.
+    pub(super) fn healed(&mut self, now: Moment) {
+        self.open_since.fill(now);
+        self.fair_since = now;
+    }
+}
+
+impl World {
+    /// The life in that slot belongs to that cluster now, first of all its founder.
+    pub(super) fn joins(&mut self, slot: SlotIndex, cluster: Cluster, is_recovery: bool) {
+        if !self.founding.known.insert(cluster) || is_recovery {
+            return;
+        }
+        let others = self.founding.acted.iter().copied();
+        let others = others.filter(|other| other.name == cluster.name && *other != cluster);
+        let Some(other) = others.filter(|other| self.quorum_lives(*other)).last() else { return };
+        match self.reason_against(slot, other) {
+            None => {
+                self.founding.excepted.insert(cluster);
+                self.met.count(Rare::SecondClusterByException);
+            }
+            Some(reason) => {
+                let text = format!(
+                    "{cluster:?} was founded by n{slot} and acts while a quorum of {other:?} lives: {reason}"
+                );
+                self.founding.suspected.insert(cluster, (other, text));
+            }
+        }
+    }
+
+    /// Somebody of that cluster has a lease.
+    pub(super) fn acts(&mut self, cluster: Cluster) -> Result<(), Violation> {
+        self.founding.acted.insert(cluster);
+        match self.founding.suspected.remove(&cluster) {
+            Some((other, text)) if self.quorum_lives(other) => Err(Violation::Safety("one_cluster", text)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The life in that slot is about to run something: nobody of another cluster has a lease.
+    pub(super) fn runs_alone(&self, slot: SlotIndex) -> Result<(), Violation> {
+        let Some(cluster) = self.slots[slot].life.as_ref().and_then(|life| life.node.cluster()) else {
+            return Ok(());
+        };
+        for (other_slot, life) in self.others(cluster) {
+            if life.node.may_run(life.local(self.now)) {
+                let text = format!(
+                    "n{slot} of {cluster:?} and n{other_slot} of {:?} both have a lease",
+                    life.node.cluster()
+                );
+                return Err(Violation::Safety("one_cluster", text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that belong to another cluster, if neither is a documented exception.
+    pub(super) fn others(&self, cluster: Cluster) -> impl Iterator<Item = (SlotIndex, &Life)> {
+        let is_judged = !self.founding.excepted.contains(&cluster);
+        let is_other = move |life: &Life| {
+            let other = life.node.cluster().filter(|other| *other != cluster);
+            other.is_some_and(|other| !self.founding.excepted.contains(&other))
+        };
+        self.slots.running().filter(move |(_, life)| is_judged && is_other(life))
+    }
+
+    /// The voters' lists that the life in that slot goes by may be new.
+    pub(super) fn note_lists(&mut self, slot: SlotIndex) {
+        let Some(life) = &self.slots[slot].life else { return };
+        let Some((cluster, voters)) =
+            life.node.cluster().zip(life.node.log().map(borough_protocol::log::Log::voters))
+        else {
+            return;
+        };
+        let slots_of =
+            |uids: &BTreeSet<Uid>| uids.iter().filter_map(|uid| self.slots.slot_of(*uid)).collect();
+        let lists: [BTreeSet<SlotIndex>; 2] = [slots_of(&voters.now), slots_of(&voters.next)];
+        let known = self.founding.lists.entry(cluster).or_default();
+        known.extend(lists.into_iter().filter(|list| !list.is_empty()));
+    }
+
+    /// Whether a quorum of the newest voters of that cluster lives, wherever it is and whatever it hears.
+    fn quorum_lives(&self, cluster: Cluster) -> bool {
+        self.newest_voters(cluster).is_some_and(|voters| voters.quorum(|uid| self.is_of(uid, cluster)))
+    }
+
+    fn is_of(&self, uid: Uid, cluster: Cluster) -> bool {
+        let life = self.slots.life(uid).filter(|life| life.node.cluster() == Some(cluster));
+        life.is_some() && !self.rules.is_removed(uid)
+    }
+
+    /// The newest list that anybody alive goes by.
+    fn newest_voters(&self, cluster: Cluster) -> Option<Voters> {
+        self.lists_of(cluster).into_iter().max_by_key(|voters| voters.id)
+    }
+
+    /// Why the founding in that slot is not the documented exception; none if it is.
+    fn reason_against(&self, founder: SlotIndex, other: Cluster) -> Option<String> {
+        let seeds: BTreeSet<SlotIndex> =
+            self.seeds_of(founder).iter().filter_map(|address| self.slots.slot_at(address)).collect();
+        let former = self.founding.lists.get(&other).into_iter().flatten().cloned();
+        let mut reasons = Vec::new();
+        for mut group in [seeds].into_iter().chain(former) {
+            group.insert(founder);
+            let reason = match group.iter().find(|slot| !self.is_fresh(**slot, other)) {
+                Some(slot) => format!("n{slot} is neither a new process nor has it given up"),
+                None => match self.reached_from(&group, other) {
+                    Some((slot, voter)) => format!("n{slot} and the voter at n{voter} reach each other"),
+                    None => return None,
+                },
+            };
+            reasons.push(reason);
+        }
+        reasons.into_iter().next()
+    }
+
+    /// Whether the process in that slot has no part in that cluster, or had none when it ended a moment ago.
+    fn is_fresh(&self, slot: SlotIndex, other: Cluster) -> bool {
+        match &self.slots[slot].life {
+            Some(life) => life.node.cluster() != Some(other),
+            None => self.slots[slot]
+                .emptied
+                .is_some_and(|(last, at)| last != Some(other) && self.now <= at.after(ANSWERED)),
+        }
+    }
+
+    /// One of these slots and a voter of that cluster, if they reach each other.
+    fn reached_from(&self, group: &BTreeSet<SlotIndex>, other: Cluster) -> Option<(SlotIndex, SlotIndex)> {
+        let voters = self.newest_voters(other)?;
+        let living = voters.all().filter(|uid| self.is_of(*uid, other));
+        let mut slots = living.filter_map(|uid| self.slots.slot_of(uid));
+        slots.find_map(|voter| {
+            let from = group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter))?;
+            Some((*from, voter))
+        })
+    }
+
+    fn reach_each_other(&self, one: SlotIndex, other: SlotIndex) -> bool {
+        let is_past = |since: Moment| since == Moment::START || self.now >= since.after(REACHED);
+        let is_open = |from: SlotIndex, to: SlotIndex| {
+            !self.network.cuts.is_cut(from, to)
+                && is_past(self.founding.open_since[from * self.founding.slots + to])
+        };
+        let is_awake = |slot: SlotIndex| {
+            self.slots[slot].life.as_ref().is_some_and(|life| life.pause.is_none())
+                && is_past(self.slots[slot].awake_since)
+        };
+        let is_fair = self.network.is_fair() && is_past(self.founding.fair_since);
+        is_fair && is_open(one, other) && is_open(other, one) && is_awake(one) && is_awake(other)
+    }
+}
