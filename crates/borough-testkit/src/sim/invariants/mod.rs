@@ -274,7 +274,7 @@ impl Rules {
 }
 
 impl Watch {
-    /// Whether it was told that it is a member.
+    /// Whether it was told that it is a member, and not that it was removed.
     pub(super) fn is_admitted(&self) -> bool {
         self.is_admitted
     }
@@ -285,11 +285,15 @@ impl Watch {
     }
 
     /// Takes note of what the life tells its process.
-    pub(super) fn hear(&mut self, event: &Event, met: &mut Met) {
+    pub(super) fn hear(&mut self, me: Uid, event: &Event, met: &mut Met) {
         if *event == Event::Resumed && self.is_suspended {
             met.count(Rare::LeaseLapsedAndResumed);
         }
-        self.is_admitted |= matches!(event, Event::Admitted(_));
+        self.is_admitted = match event {
+            Event::Admitted(_) => true,
+            Event::Removed(removed, _) => self.is_admitted && *removed != me,
+            _ => self.is_admitted,
+        };
         self.is_suspended = match event {
             Event::Suspended => true,
             Event::Resumed => false,

@@ -7,18 +7,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use borough_protocol::incarnation::Uid;
+use borough_protocol::log::Log;
 use borough_protocol::table::Cluster;
 use borough_protocol::voters::Voters;
 
 use super::World;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
-use crate::sim::moment::{Moment, Nanos, SECOND};
+use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
+use crate::sim::plan::Mode;
 use crate::sim::rare::Rare;
 use crate::sim::violation::Violation;
 
-/// How long a way is open, and both its ends run, before it counts as one: a message may be lost.
-const REACHED: Nanos = SECOND;
+/// How long a way is open, and both its ends run, before it counts as one at a founding: what is sent has to arrive.
+const REACHED: Nanos = 100 * MILLISECOND;
+/// And when the founding acts: a greeting may be lost.
+const REACHED_BEFORE_ACTING: Nanos = SECOND;
 /// How long after its end a process may have answered that it belongs to no cluster.
 const ANSWERED: Nanos = 10 * SECOND;
 
@@ -32,8 +36,8 @@ pub(super) struct Founding {
     known: BTreeSet<Cluster>,
     /// Clusters in which somebody has had a lease.
     acted: BTreeSet<Cluster>,
-    /// Second clusters under the documented exception.
-    excepted: BTreeSet<Cluster>,
+    /// Second clusters under the documented exception, where each was founded, and beside which.
+    excepted: BTreeMap<Cluster, (SlotIndex, Cluster)>,
     /// Second clusters that must not act while the other lives, and why.
     suspected: BTreeMap<Cluster, (Cluster, String)>,
     /// The slots of every voters' list there ever was.
@@ -48,7 +52,7 @@ impl Founding {
             fair_since: Moment::START,
             known: BTreeSet::new(),
             acted: BTreeSet::new(),
-            excepted: BTreeSet::new(),
+            excepted: BTreeMap::new(),
             suspected: BTreeMap::new(),
             lists: BTreeMap::new(),
         }
@@ -77,28 +81,44 @@ impl World {
         if !self.founding.known.insert(cluster) || is_recovery {
             return;
         }
-        let others = self.founding.acted.iter().copied();
-        let others = others.filter(|other| other.name == cluster.name && *other != cluster);
-        let Some(other) = others.filter(|other| self.quorum_lives(*other)).last() else { return };
-        match self.reason_against(slot, other) {
-            None => {
-                self.founding.excepted.insert(cluster);
-                self.met.count(Rare::SecondClusterByException);
+        let others: Vec<Cluster> = self.founding.acted.iter().copied().collect();
+        for other in others {
+            if other.name != cluster.name || other == cluster || !self.quorum_lives(other) {
+                continue;
             }
-            Some(reason) => {
-                let text = format!(
-                    "{cluster:?} was founded by n{slot} and acts while a quorum of {other:?} lives: {reason}"
-                );
-                self.founding.suspected.insert(cluster, (other, text));
+            match self.reason_against(slot, other) {
+                None => {
+                    self.founding.excepted.insert(cluster, (slot, other));
+                    self.met.count(Rare::SecondClusterByException);
+                    // What is promised to a cluster that outlives the run is not promised to two.
+                    self.mode = if self.mode == Mode::Safe { Mode::Wild } else { self.mode };
+                }
+                Some(reason) => {
+                    self.founding
+                        .suspected
+                        .insert(cluster, (other, format!("n{slot} founded it, and {reason}")));
+                }
             }
         }
     }
 
     /// Somebody of that cluster has a lease.
     pub(super) fn acts(&mut self, cluster: Cluster) -> Result<(), Violation> {
-        self.founding.acted.insert(cluster);
-        match self.founding.suspected.remove(&cluster) {
-            Some((other, text)) if self.quorum_lives(other) => Err(Violation::Safety("one_cluster", text)),
+        if !self.founding.acted.insert(cluster) {
+            return Ok(());
+        }
+        let suspected = self.founding.suspected.remove(&cluster);
+        let against = suspected.or_else(|| {
+            // Those that could not be reached when it was founded may have been since.
+            let (founder, other) = *self.founding.excepted.get(&cluster)?;
+            let (slot, voter) = self.reached_from(&self.listed(founder), other, REACHED_BEFORE_ACTING)?;
+            Some((other, format!("n{slot} and the voter at n{voter} have reached each other before it acts")))
+        });
+        match against {
+            Some((other, reason)) if self.quorum_lives(other) => {
+                let text = format!("{cluster:?} acts while a quorum of {other:?} lives: {reason}");
+                Err(Violation::Safety("one_cluster", text))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -122,10 +142,10 @@ impl World {
 
     /// Those that belong to another cluster, if neither is a documented exception.
     pub(super) fn others(&self, cluster: Cluster) -> impl Iterator<Item = (SlotIndex, &Life)> {
-        let is_judged = !self.founding.excepted.contains(&cluster);
+        let is_judged = !self.founding.excepted.contains_key(&cluster);
         let is_other = move |life: &Life| {
             let other = life.node.cluster().filter(|other| *other != cluster);
-            other.is_some_and(|other| !self.founding.excepted.contains(&other))
+            other.is_some_and(|other| !self.founding.excepted.contains_key(&other))
         };
         self.slots.running().filter(move |(_, life)| is_judged && is_other(life))
     }
@@ -133,9 +153,7 @@ impl World {
     /// The voters' lists that the life in that slot goes by may be new.
     pub(super) fn note_lists(&mut self, slot: SlotIndex) {
         let Some(life) = &self.slots[slot].life else { return };
-        let Some((cluster, voters)) =
-            life.node.cluster().zip(life.node.log().map(borough_protocol::log::Log::voters))
-        else {
+        let Some((cluster, voters)) = life.node.cluster().zip(life.node.log().map(Log::voters)) else {
             return;
         };
         let slots_of =
@@ -162,15 +180,13 @@ impl World {
 
     /// Why the founding in that slot is not the documented exception; none if it is.
     fn reason_against(&self, founder: SlotIndex, other: Cluster) -> Option<String> {
-        let seeds: BTreeSet<SlotIndex> =
-            self.seeds_of(founder).iter().filter_map(|address| self.slots.slot_at(address)).collect();
         let former = self.founding.lists.get(&other).into_iter().flatten().cloned();
         let mut reasons = Vec::new();
-        for mut group in [seeds].into_iter().chain(former) {
+        for mut group in [self.listed(founder)].into_iter().chain(former) {
             group.insert(founder);
             let reason = match group.iter().find(|slot| !self.is_fresh(**slot, other)) {
                 Some(slot) => format!("n{slot} is neither a new process nor has it given up"),
-                None => match self.reached_from(&group, other) {
+                None => match self.reached_from(&group, other, REACHED) {
                     Some((slot, voter)) => format!("n{slot} and the voter at n{voter} reach each other"),
                     None => return None,
                 },
@@ -178,6 +194,12 @@ impl World {
             reasons.push(reason);
         }
         reasons.into_iter().next()
+    }
+
+    /// The slots that the founder lists as seeds, and its own.
+    fn listed(&self, founder: SlotIndex) -> BTreeSet<SlotIndex> {
+        let seeds = self.seeds_of(founder).iter().filter_map(|address| self.slots.slot_at(address));
+        seeds.chain([founder]).collect()
     }
 
     /// Whether the process in that slot has no part in that cluster, or had none when it ended a moment ago.
@@ -190,19 +212,25 @@ impl World {
         }
     }
 
-    /// One of these slots and a voter of that cluster, if they reach each other.
-    fn reached_from(&self, group: &BTreeSet<SlotIndex>, other: Cluster) -> Option<(SlotIndex, SlotIndex)> {
+    /// One of these slots and a voter of that cluster, if they have reached each other for so long.
+    fn reached_from(
+        &self,
+        group: &BTreeSet<SlotIndex>,
+        other: Cluster,
+        span: Nanos,
+    ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
         let living = voters.all().filter(|uid| self.is_of(*uid, other));
         let mut slots = living.filter_map(|uid| self.slots.slot_of(uid));
         slots.find_map(|voter| {
-            let from = group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter))?;
+            let from =
+                group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter, span))?;
             Some((*from, voter))
         })
     }
 
-    fn reach_each_other(&self, one: SlotIndex, other: SlotIndex) -> bool {
-        let is_past = |since: Moment| since == Moment::START || self.now >= since.after(REACHED);
+    fn reach_each_other(&self, one: SlotIndex, other: SlotIndex, span: Nanos) -> bool {
+        let is_past = |since: Moment| since == Moment::START || self.now >= since.after(span);
         let is_open = |from: SlotIndex, to: SlotIndex| {
             !self.network.cuts.is_cut(from, to)
                 && is_past(self.founding.open_since[from * self.founding.slots + to])

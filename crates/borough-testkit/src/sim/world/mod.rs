@@ -326,7 +326,7 @@ impl World {
         let Some(life) = &mut self.slots[slot].life else { return Ok(()) };
         let uid = life.uid();
         self.trace.line(self.now, || format!("n{slot} {uid} says {event:?}"));
-        life.watch.hear(event, &mut self.met);
+        life.watch.hear(uid, event, &mut self.met);
         match event {
             Event::Drain if self.sharding.is_some() => self.plan_drain(slot),
             Event::Drain => self.plan_drained(slot),
