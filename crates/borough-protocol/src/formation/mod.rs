@@ -39,6 +39,7 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal, check};
 use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
+use crate::version::Version;
 
 /// How many clusters of its name a node hears of and takes into account.
 const REMEMBERED_MAX: usize = 8;
@@ -60,9 +61,19 @@ pub struct Knock {
     pub attempt: Option<u32>,
     /// The cluster that it was in before; `None`: it is fresh.
     pub memory: Option<Arc<Memory>>,
-    /// "All these are fresh, have given up, or are too few to go on": those that are suspended are asked to give up. Empty if nobody is asked.
+    /// The clusters that can never go on: those that are suspended in one of them are asked to give up.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
-    pub over: Arc<[Address]>,
+    pub over: Arc<[Over]>,
+}
+
+/// "Too few voters of that cluster are left": every address of that list answered, and those that are suspended are no quorum of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Over {
+    /// Which founding.
+    pub cluster: Cluster,
+    /// The list of voters that was looked at. A node that knows a newer one does not give up.
+    pub voters: Version,
 }
 
 /// "I am in no cluster that works", and whether the one who asked may found one.
@@ -435,18 +446,22 @@ impl Seeking {
         self.granted.clear();
     }
 
-    /// What it shows to those that are suspended, if their clusters can never go on.
-    fn over(&self) -> Arc<[Address]> {
+    /// What it shows to those that are suspended: the clusters that can never go on.
+    fn over(&self) -> Arc<[Over]> {
         if self.suspended.is_empty() || !self.asks() {
             return [].into();
         }
         let is_suspended = |address: &Address| self.suspended.values().any(|other| other == address);
-        let required = self.required();
-        let all_answer = required.iter().all(|address| self.has_promised(address) || is_suspended(address));
-        let can_go_on = |memory: &Arc<Memory>| memory.can_go_on(|voter| self.suspended.contains_key(&voter));
-        let can_go_on =
-            self.remembered.values().any(can_go_on) && !self.flaws().has(Flaw::SuspendedQuorumGivesUp);
-        if all_answer && !can_go_on { required.into_iter().cloned().collect() } else { [].into() }
+        let answers = |address: &Address| self.has_promised(address) || is_suspended(address);
+        if !self.required().into_iter().all(answers) {
+            return [].into();
+        }
+        let can_go_on = |memory: &Memory| {
+            memory.can_go_on(|voter| self.suspended.contains_key(&voter))
+                && !self.flaws().has(Flaw::SuspendedQuorumGivesUp)
+        };
+        let over = self.remembered.values().filter(|memory| !can_go_on(memory));
+        over.map(|memory| Over { cluster: memory.cluster, voters: memory.voters.id }).collect()
     }
 
     /// Another node asks, and this one knows of no cluster either.

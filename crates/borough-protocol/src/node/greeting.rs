@@ -58,8 +58,8 @@ impl Participant {
         effects: &mut Effects<Effect>,
     ) -> Option<End> {
         let memory = self.memory();
-        let is_shown = |address: &Address| knock.over.contains(address);
-        let is_over = !knock.over.is_empty() && knock.seeds.iter().chain(memory.addresses()).all(is_shown);
+        let is_over =
+            knock.over.iter().any(|over| over.cluster == memory.cluster && over.voters >= memory.voters.id);
         if is_over && self.holder.standing(now) != Standing::Running {
             return Some(End::GaveUp(GaveUp::Over));
         }

@@ -103,7 +103,7 @@ fn answer_size(answer: &Answer) -> usize {
 
 fn knock_size(knock: &Knock) -> usize {
     let seeds: usize = knock.seeds.iter().map(|seed| 1 + seed.as_str().len()).sum();
-    let over: usize = knock.over.iter().map(|address| 1 + address.as_str().len()).sum();
+    let over = knock.over.len() * (CLUSTER + VERSION);
     incarnation_size(&knock.me)
         + facts_size(&knock.facts)
         + knock.settings.wire_size()

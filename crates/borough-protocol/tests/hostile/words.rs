@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use borough_protocol::formation::{Ancestors, Knock, Memory, Past, Vow, Welcome};
+use borough_protocol::formation::{Ancestors, Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Document};
 use borough_protocol::heartbeat;
 use borough_protocol::lease::{Renew, Renewed, Verdict};
@@ -61,7 +61,7 @@ impl Liar<'_> {
             seeds: self.list(4, Self::address).into(),
             attempt: (!self.one_in(3)).then(|| self.short_number()),
             memory: self.one_in(2).then(|| self.memory()),
-            over: self.list(6, Self::address).into(),
+            over: self.list(2, |liar| Over { cluster: liar.cluster(), voters: liar.version() }).into(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_protocol::formation::{Ancestors, Knock, Memory, Past, Vow, Welcome};
+use borough_protocol::formation::{Ancestors, Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
@@ -52,7 +52,7 @@ fn seeking() -> Vec<(&'static str, Message)> {
         seeds: [1, 2, 3].map(address).into(),
         attempt,
         memory: attempt.map(|_| memory()),
-        over: attempt.iter().map(|_| address(1)).collect(),
+        over: attempt.iter().map(|_| Over { cluster: cluster(), voters: table().voters().id }).collect(),
     };
     let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
     vec![

@@ -91,9 +91,15 @@ impl Rare {
 }
 
 /// How often each was met.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Met {
     counts: [u64; COUNT],
+}
+
+impl Default for Met {
+    fn default() -> Self {
+        Self { counts: [0; COUNT] }
+    }
 }
 
 impl Met {

@@ -66,9 +66,14 @@ impl World {
         Ok(())
     }
 
-    /// Whether a node may be told, and the operator who does it is right: all whom it gives up are dead, and no quorum lives.
+    /// Whether a node may be told, and the operator who does it is right: all that it gives up are dead, no quorum lives, and no other cluster of the
+    /// name works or is about to.
     fn is_right(&self, life: &Life, cluster: Cluster) -> bool {
         let Ok(remains) = life.node.recovery(life.local(self.now)) else { return false };
+        let mut others = self.slots.running().filter(|(_, other)| other.uid() != life.uid());
+        if others.any(|(_, other)| other.node.cluster().is_some_and(|of| of != cluster)) {
+            return false;
+        }
         let left: BTreeSet<Uid> = self.slots.running().map(|(_, life)| life.uid()).collect();
         let mut given_up = remains.iter().flat_map(|remains| &remains.others).filter(|other| !other.is_heard);
         given_up.all(|other| !left.contains(&other.incarnation.uid)) && !self.decides(cluster, &left)
