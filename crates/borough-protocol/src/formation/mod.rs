@@ -203,6 +203,8 @@ pub struct Seeking {
     suspended: BTreeMap<Uid, Address>,
     /// The clusters that this node and others remember, as they said in this attempt.
     remembered: BTreeMap<Cluster, Arc<Memory>>,
+    /// Clusters whose members greeted this node in this attempt, and of which nobody has told what there is to remember.
+    unclear: BTreeSet<Cluster>,
     /// Since when nothing was missing.
     complete_since: Option<Timestamp>,
     /// Since when the list of seeds is as it is.
@@ -240,6 +242,7 @@ impl Seeking {
             granted: BTreeMap::new(),
             heard: BTreeSet::new(),
             suspended: BTreeMap::new(),
+            unclear: BTreeSet::new(),
             complete_since: None,
             listed_since: now,
             wait: wait(&settings),
@@ -356,6 +359,7 @@ impl Seeking {
         self.heard.clear();
         self.suspended.clear();
         self.remembered = of_itself(self.memory.as_ref());
+        self.unclear.clear();
         self.complete_since = None;
     }
 
@@ -415,7 +419,7 @@ impl Seeking {
             Some(least) => promised >= least && now >= self.listed_since + DISCOVERED_FOR,
         };
         let mut voters = self.required().into_iter().filter(|address| !is_seed(address));
-        seeds && is_discovered && voters.all(|address| self.has_promised(address))
+        seeds && is_discovered && self.unclear.is_empty() && voters.all(|address| self.has_promised(address))
     }
 
     /// When it founds, if nothing changes until then.
@@ -529,6 +533,14 @@ impl Seeking {
         if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
     }
 
+    /// A member of that cluster greets. Whether the cluster works, or which voters it had, is still to be learnt: until then nothing is founded.
+    pub fn greeted(&mut self, cluster: Cluster) {
+        if !self.remembered.contains_key(&cluster) && self.unclear.len() < REMEMBERED_MAX {
+            self.unclear.insert(cluster);
+            self.complete_since = None;
+        }
+    }
+
     /// Keeps the newest list of voters that anybody has of a cluster.
     fn remember(&mut self, memory: &Arc<Memory>) {
         if memory.cluster.name != crate::node::name_hash(&self.settings.cluster) {
@@ -538,6 +550,7 @@ impl Seeking {
         if !is_known && self.remembered.len() == REMEMBERED_MAX {
             return;
         }
+        self.unclear.remove(&memory.cluster);
         let newest = self.remembered.entry(memory.cluster).or_insert_with(|| memory.clone());
         if newest.voters.id < memory.voters.id {
             *newest = memory.clone();

@@ -437,6 +437,18 @@ fn those_that_are_suspended_are_asked_to_give_up_once_they_are_too_few_to_go_on(
 }
 
 #[test]
+fn a_greeting_holds_the_founding_up_until_its_cluster_is_known() {
+    let mut a = seeking("a", 1, &["a"], Flaws::default());
+    a.wait = SECOND;
+    a.on_deadline(at(0), &mut Vec::new());
+    a.greeted(memory(1).cluster);
+    assert!(matches!(a.on_deadline(at(1_000), &mut Vec::new()), Outcome::Seeking));
+    // Its only voter was this very address, and is gone.
+    answers(&mut a, 2, Past::GaveUp(memory(1)));
+    assert!(matches!(a.on_deadline(at(1_100), &mut Vec::new()), Outcome::Founds));
+}
+
+#[test]
 fn nodes_that_all_gave_up_found_once_all_voters_they_remember_answer() {
     let mut a = seeking("a", 1, &["a"], Flaws::default());
     a.memory = Some(memory(2));

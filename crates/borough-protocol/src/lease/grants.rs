@@ -33,7 +33,10 @@ struct Heard {
     at: Timestamp,
     /// Which renewal that was: an older one that comes late or twice says nothing of now.
     seq: u64,
+    /// How far its table has come, once what was sent to it has arrived.
     version: Version,
+    /// How far its table had come, as it said itself.
+    confirmed: Version,
     feed: bool,
     /// Whether it was told who votes since it was last heard.
     told: bool,
@@ -118,12 +121,15 @@ impl Grants {
         }
         let at = if hears { now } else { before.map_or(now, |heard| heard.at) };
         let (seq, version, feed) = (renew.seq, renew.version, renew.feed);
-        self.heard.insert(from, Heard { at, seq, version, feed, told: false });
+        self.heard.insert(from, Heard { at, seq, version, confirmed: version, feed, told: false });
     }
 
     /// The store, which is the voter, heard that node: this node has it from there.
     pub fn hear(&mut self, at: Timestamp, uid: Uid) {
-        self.heard.insert(uid, Heard { at, seq: 0, version: Version::ZERO, feed: false, told: false });
+        self.heard.insert(
+            uid,
+            Heard { at, seq: 0, version: Version::ZERO, confirmed: Version::ZERO, feed: false, told: false },
+        );
     }
 
     /// When that node was last known to hear and to be heard.
@@ -132,8 +138,8 @@ impl Grants {
     }
 
     /// How far that node's table had come when it was last heard.
-    pub fn version(&self, uid: Uid) -> Option<Version> {
-        self.heard.get(&uid).map(|heard| heard.version)
+    pub fn confirmed(&self, uid: Uid) -> Option<Version> {
+        self.heard.get(&uid).map(|heard| heard.confirmed)
     }
 
     /// Whether that node was heard, and can hear, not longer ago than it takes to be suspected.
@@ -158,7 +164,14 @@ impl Grants {
         let half = timing.suspect_after / 2;
         let mut look = Look { quiet: Vec::new(), silent: Vec::new(), next: Timestamp::NEVER };
         for uid in table.members().keys().filter(|uid| **uid != me) {
-            let nothing = Heard { at: now, seq: 0, version: Version::ZERO, feed: false, told: false };
+            let nothing = Heard {
+                at: now,
+                seq: 0,
+                version: Version::ZERO,
+                confirmed: Version::ZERO,
+                feed: false,
+                told: false,
+            };
             // From a member never heard silence counts from when this voter first looks for it.
             let heard = self.heard.entry(*uid).or_insert(nothing);
             let silence = now.since(heard.at);

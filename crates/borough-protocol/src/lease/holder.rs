@@ -128,6 +128,11 @@ impl Holder {
         self.next = now;
     }
 
+    /// It asks at that moment at the latest.
+    pub fn renew_at(&mut self, at: Timestamp) {
+        self.next = self.next.min(at);
+    }
+
     /// When it asks next.
     pub fn next_deadline(&self) -> Timestamp {
         self.next

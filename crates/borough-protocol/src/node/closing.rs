@@ -10,6 +10,8 @@ impl Participant {
     pub(super) fn begin_closing(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if !matches!(self.departure, Departure::Closing { .. }) {
             self.departure = Departure::Closing { until: now + self.identity.settings.linger };
+            // The voters wait for those that have not said that they know.
+            self.holder.renew_at(now);
             effects.push(Effect::Publish(Event::Closing));
         }
     }
@@ -24,7 +26,7 @@ impl Participant {
         let timing = self.identity.settings.timing();
         self.table.members().keys().filter(|uid| **uid != me).all(|uid| {
             !self.grants.is_fresh(now, timing, *uid)
-                || self.grants.version(*uid).is_some_and(|known| known >= version)
+                || self.grants.confirmed(*uid).is_some_and(|known| known >= version)
         })
     }
 }

@@ -130,19 +130,24 @@ impl Participant {
             let members = self.table.members().values().take(GREETED_MAX);
             greeted.extend(members.map(|member| &member.incarnation.address));
         }
-        greeted.retain(|address| **address != self.identity.me.address && !self.is_heard(address));
+        greeted.retain(|address| **address != self.identity.me.address && !self.is_heard(now, address));
         greeted
     }
 
-    /// Whether the life that listens there now is heard. A voter hears every member; others go by what gossip says of those they do not hear.
-    fn is_heard(&self, address: &Address) -> bool {
+    /// Whether the life that listens there now is heard. A voter hears every member, and every member a voter. Of two others that are members of a cluster
+    /// that works, gossip tells.
+    fn is_heard(&self, now: Timestamp, address: &Address) -> bool {
         let document = self.gossip.document();
         let mut members = document.members().filter(|member| member.incarnation.address == *address);
         if self.identity.settings.flaws.has(Flaw::RestartedSeedNotGreeted) {
             return members.next().is_some();
         }
+        let works = self.holder.standing(now) == Standing::Running;
+        let voters = self.holder.voters();
         members.any(|member| {
-            self.heard.contains_key(&member.uid()) || !self.votes() && !document.is_unreachable(member.uid())
+            let uid = member.uid();
+            let is_told = works && !self.votes() && !voters.names(uid) && !document.is_unreachable(uid);
+            self.heard.contains_key(&uid) || is_told
         })
     }
 }

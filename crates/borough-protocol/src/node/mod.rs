@@ -231,6 +231,7 @@ impl Node {
                     if greeting.cluster.name == name_hash(&self.identity.settings.cluster) =>
                 {
                     // A node of a cluster greets: it can welcome this one, or say which cluster it remembers.
+                    seeking.greeted(greeting.cluster);
                     let knock = Message::Knock(seeking.knock());
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking

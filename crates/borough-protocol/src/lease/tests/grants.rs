@@ -315,7 +315,8 @@ fn those_that_want_the_table_are_known_with_what_they_have() {
     assert_eq!(voter.grants.fed().collect::<Vec<_>>(), [(uid(ME), version(4))]);
     voter.grants.sent(uid(ME), version(6));
     voter.grants.sent(uid(ME), version(5));
-    assert_eq!(voter.grants.version(uid(ME)), Some(version(6)));
+    assert_eq!(voter.grants.fed().collect::<Vec<_>>(), [(uid(ME), version(6))]);
+    assert_eq!(voter.grants.confirmed(uid(ME)), Some(version(4)), "what was sent may be lost");
 }
 
 #[test]

@@ -92,6 +92,10 @@ impl World {
             Fault::Refused { by, whom } => {
                 if let Some((by, uid)) = self.whom(by).zip(self.uid_of(whom)) {
                     self.note_strike();
+                    // It is half suspected: a renewal that is lost now may cost it its membership.
+                    if let Some(slot) = self.slots.slot_of(uid) {
+                        self.trouble(slot, 0);
+                    }
                     return self.command(by, Command::Refused(uid));
                 }
             }

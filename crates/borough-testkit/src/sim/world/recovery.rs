@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use borough_protocol::incarnation::Uid;
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::node::Command;
 use borough_protocol::table::Cluster;
@@ -76,7 +76,10 @@ impl World {
         }
         let left: BTreeSet<Uid> = self.slots.running().map(|(_, life)| life.uid()).collect();
         let mut given_up = remains.iter().flat_map(|remains| &remains.others).filter(|other| !other.is_heard);
-        given_up.all(|other| !left.contains(&other.incarnation.uid)) && !self.decides(cluster, &left)
+        // Another process in the place of a dead one may be about to found a cluster.
+        let is_empty =
+            |address: &Address| !self.slots.running().any(|(slot, _)| self.slots[slot].address == *address);
+        given_up.all(|other| is_empty(&other.incarnation.address)) && !self.decides(cluster, &left)
     }
 
     /// Whether those that are left are a quorum of any list of voters that anybody alive goes by.
