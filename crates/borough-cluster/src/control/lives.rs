@@ -18,6 +18,7 @@ use borough_protocol::formation::{FoundingRule, Memory, Search};
 use borough_protocol::incarnation::{Address, Facts};
 use borough_protocol::node::{Command, End, GaveUp, Input, Node, Start};
 use borough_protocol::settings::Checked;
+use borough_protocol::table::Cluster;
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
@@ -102,6 +103,7 @@ impl Lives {
                 known: known.clone(),
                 founding: self.plan.founding,
                 memory: past.memory.clone(),
+                prefers: past.prefers,
             };
             let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };
             past.note(&end, &last, memory);
@@ -299,6 +301,8 @@ struct Past {
     era: u32,
     /// What the process remembers of its cluster.
     memory: Option<Arc<Memory>>,
+    /// The cluster that the last one yielded to.
+    prefers: Option<Cluster>,
 }
 
 impl Past {
@@ -309,6 +313,7 @@ impl Past {
             End::GaveUp(GaveUp::Overtaken(cluster)) => Some(*cluster),
             _ => None,
         };
+        self.prefers = met;
         for cluster in last.cluster.into_iter().chain(met) {
             self.era = self.era.max(cluster.era.saturating_add(1));
         }

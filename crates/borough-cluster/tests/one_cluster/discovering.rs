@@ -1,7 +1,6 @@
 //! Seeds are discovered, and the list is not complete at first, as a DNS name that shows only pods that are ready.
 //!
-//! A discovered list is never known to be complete: founding needs `expect = 3` fresh nodes. The builder has no such method yet; once it has, `discovered`
-//! below is the one place that calls it.
+//! A discovered list is never known to be complete: founding needs `expect = 3` nodes that are in no cluster.
 
 use std::future::ready;
 use std::time::Duration;
@@ -35,7 +34,8 @@ impl Discovery for Grows {
 fn discovered(builder: NodeBuilder, first: usize) -> NodeBuilder {
     let generation = first / NODES * NODES;
     let all = (generation..generation + NODES).map(address).collect();
-    builder.discovery(Grows { first: address(first), all, complete: Instant::now() + PARTIAL })
+    let discovery = Grows { first: address(first), all, complete: Instant::now() + PARTIAL };
+    builder.discovery(discovery).expect(NODES)
 }
 
 /// All are started together; `first` says which address a node is shown first.

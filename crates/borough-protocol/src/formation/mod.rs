@@ -156,6 +156,8 @@ pub struct Search {
     pub founding: FoundingRule,
     /// The cluster it was in before.
     pub memory: Option<Arc<Memory>>,
+    /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
+    pub prefers: Option<Cluster>,
 }
 
 /// An address that a node waits for.
@@ -190,6 +192,7 @@ pub struct Seeking {
     known: Vec<Address>,
     founding: FoundingRule,
     memory: Option<Arc<Memory>>,
+    prefers: Option<Cluster>,
     promise: Promise,
     /// Whether it has left this attempt to a lesser address.
     stands_back: bool,
@@ -232,6 +235,7 @@ impl Seeking {
             known: search.known,
             founding: search.founding,
             memory: search.memory,
+            prefers: search.prefers,
             me,
             facts,
             cluster_settings,
@@ -261,6 +265,11 @@ impl Seeking {
     /// Whether it has asked in vain for as long as one attempt lasts.
     pub fn looks_in_vain(&self, now: Timestamp) -> bool {
         now >= self.since + self.settings.seed_timeout
+    }
+
+    /// Whether it joins that cluster if it is welcome there.
+    pub fn joins(&self, now: Timestamp, cluster: Cluster) -> bool {
+        self.looks_in_vain(now) || self.prefers.is_none_or(|preferred| preferred == cluster)
     }
 
     /// The cluster it was in before.

@@ -236,12 +236,16 @@ impl Node {
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking
                 }
-                Message::Welcome(welcome) => return self.join(now, from, &welcome, effects),
+                Message::Welcome(welcome) if seeking.joins(now, welcome.table.cluster()) => {
+                    return self.join(now, from, &welcome, effects);
+                }
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
                 Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
-                Message::Hello(_) | Message::Word { .. } | Message::ToStore(_) | Message::FromStore(_) => {
-                    Outcome::Seeking
-                }
+                Message::Hello(_)
+                | Message::Welcome(_)
+                | Message::Word { .. }
+                | Message::ToStore(_)
+                | Message::FromStore(_) => Outcome::Seeking,
             },
         };
         for said in say {

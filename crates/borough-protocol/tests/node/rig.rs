@@ -155,6 +155,7 @@ impl Rig {
                 founding: birth.founding,
                 memory: self.memories.remove(name),
                 known: Vec::new(),
+                prefers: None,
             },
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),

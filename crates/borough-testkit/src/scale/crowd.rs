@@ -232,6 +232,7 @@ impl Crowd {
             seeds: &self.seeds,
             settings: &self.settings,
             memory: None,
+            prefers: None,
             recovers: None,
             wall_clock_off: 0,
         };

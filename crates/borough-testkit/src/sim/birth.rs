@@ -8,6 +8,7 @@ use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::Start;
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
+use borough_protocol::table::Cluster;
 
 use super::moment::{Moment, SECOND};
 
@@ -27,6 +28,8 @@ pub(crate) struct Birth<'a> {
     pub(crate) settings: &'a Checked,
     /// What the process remembers of the life before.
     pub(crate) memory: Option<Arc<Memory>>,
+    /// The cluster that the life before yielded to.
+    pub(crate) prefers: Option<Cluster>,
     /// The era of the cluster that it begins anew, if it does.
     pub(crate) recovers: Option<u32>,
     /// By how many seconds the wall clock of its machine is off.
@@ -44,7 +47,12 @@ impl Birth<'_> {
                 app_version: Arc::from(self.app_version),
                 zone: Arc::from(""),
             },
-            search: Search { seeds: self.seeds.to_vec(), memory: self.memory.clone(), ..Search::default() },
+            search: Search {
+                seeds: self.seeds.to_vec(),
+                memory: self.memory.clone(),
+                prefers: self.prefers,
+                ..Search::default()
+            },
             settings: self.settings.clone(),
             era: self.wall_clock().max(self.recovers.map_or(0, |era| era.saturating_add(1))),
             seed: random.next_u64(),

@@ -67,6 +67,11 @@ impl Network {
         self.storms.is_empty()
     }
 
+    /// How late a message may be while no storm rages.
+    pub(super) fn late_max(&self) -> Nanos {
+        self.fair.late_max
+    }
+
     /// No cuts, no storms, no losses; delays stay.
     pub(crate) fn heal(&mut self) {
         self.cuts.lift_all();

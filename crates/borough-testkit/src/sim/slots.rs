@@ -50,6 +50,8 @@ pub(super) struct Slot {
     pub(super) recovers: Option<Cluster>,
     /// What the process that runs here remembers of the life before.
     pub(super) memory: Option<Arc<Memory>>,
+    /// The cluster that the life before yielded to.
+    pub(super) prefers: Option<Cluster>,
 }
 
 impl Slots {
@@ -137,6 +139,7 @@ impl Slot {
             back_after: None,
             recovers: None,
             memory: None,
+            prefers: None,
             wall_clock_off: 0,
             emptied: None,
             is_same_process: false,

@@ -83,13 +83,17 @@ impl World {
         }
         let others: Vec<Cluster> = self.founding.acted.iter().copied().collect();
         for other in others {
-            if other.name != cluster.name || other == cluster || !self.quorum_lives(other) {
+            if other.name != cluster.name || other == cluster {
                 continue;
             }
+            // Voters that could be a quorum again, and leases that one gave a moment ago, count as well: they cannot be reached either.
             match self.reason_against(slot, other) {
+                Some(_) if !self.quorum_lives(other) => {}
                 None => {
-                    self.founding.excepted.insert(cluster, (slot, other));
-                    self.met.count(Rare::SecondClusterByException);
+                    self.founding.excepted.entry(cluster).or_insert((slot, other));
+                    if self.quorum_lives(other) {
+                        self.met.count(Rare::SecondClusterByException);
+                    }
                     // What is promised to a cluster that outlives the run is not promised to two.
                     self.mode = if self.mode == Mode::Safe { Mode::Wild } else { self.mode };
                 }

@@ -36,6 +36,7 @@ impl World {
             seeds: &seeds,
             settings: &self.settings,
             memory,
+            prefers: self.slots[slot].prefers,
             recovers: before.map(|cluster| cluster.era),
             wall_clock_off: self.slots[slot].wall_clock_off,
         };
@@ -69,6 +70,10 @@ impl World {
         self.slots[slot].empty(self.now);
         self.slots[slot].is_same_process = is_same_process;
         self.slots[slot].memory = memory.filter(|_| is_same_process);
+        self.slots[slot].prefers = match end {
+            End::GaveUp(GaveUp::Overtaken(cluster)) => Some(*cluster),
+            _ => None,
+        };
         self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
         let back_after = match end {
             End::GaveUp(why) => {

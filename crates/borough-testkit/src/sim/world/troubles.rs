@@ -7,6 +7,7 @@ use borough_protocol::table::Removal;
 use super::World;
 use crate::sim::cuts::SlotIndex;
 use crate::sim::moment::{Nanos, SECOND};
+use crate::sim::plan::nanos;
 use crate::sim::violation::Violation;
 
 /// How long it may take until two that hear each other again have said so to everybody.
@@ -21,8 +22,10 @@ impl World {
 
     /// Somebody was removed. One that runs, is cut off from nobody, and has a majority of the voters in the same state, stays.
     pub(super) fn is_healthy_removed(&mut self, uid: Uid, why: Removal) -> Result<(), Violation> {
+        // Where ordinary messages may be later than a suspicion takes, silence is no fault of the rules.
+        let is_prompt = self.network.late_max() < nanos(self.settings.timing().suspect_after);
         let is_judged = match why {
-            Removal::Quiet | Removal::CutOff => self.settings.strategy != Strategy::DownAll,
+            Removal::Quiet | Removal::CutOff => self.settings.strategy != Strategy::DownAll && is_prompt,
             Removal::Goodbye | Removal::Replaced | Removal::Operator => false,
         };
         let Some(life) = self.slots.life(uid).filter(|_| is_judged) else { return Ok(()) };
