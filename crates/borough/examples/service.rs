@@ -10,7 +10,7 @@
 use std::env;
 use std::io;
 
-use borough::cluster::{Discovery, DnsSeeds, NodeBuilder, Seeds, StaticSeeds, secret_from_file};
+use borough::cluster::{DnsSeeds, NodeBuilder, StaticSeeds, secret_from_file};
 use borough::prelude::*;
 use borough_management::Management;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -72,12 +72,12 @@ async fn settings() -> Result<NodeBuilder, borough::Error> {
     }
     let seeds = set("SEEDS")
         .ok_or("set SEEDS to the name that stands for all nodes, or to host:port,host:port,..")?;
-    // Addresses are listed; a name is asked for, and must show enough of them.
+    // Addresses are listed; a name is asked for, and may show only some of them.
     builder = if seeds.contains(':') {
         builder.discovery(StaticSeeds::new(seeds.split(',')))
     } else {
-        let least = set("SEEDS_AT_LEAST").map_or(Ok(1), |number| number.parse())?;
-        builder.discovery(AtLeast(least, DnsSeeds { name: seeds, port: PORT }))
+        let nodes = set("EXPECT").ok_or("set EXPECT to the number of nodes that start together")?.parse()?;
+        builder.discovery(DnsSeeds { name: seeds, port: PORT }).expect(nodes)
     };
     Ok(builder)
 }
@@ -87,18 +87,6 @@ async fn own_address() -> Result<String, borough::Error> {
     let host = set("HOSTNAME").ok_or("set ADVERTISE to an address at which others reach this node")?;
     let found = lookup_host((host.as_str(), PORT)).await?.next();
     Ok(found.ok_or_else(|| format!("{host} has no address; set ADVERTISE"))?.to_string())
-}
-
-/// Finds nothing until it finds that many: a node that sees only itself would found a cluster alone.
-struct AtLeast(usize, DnsSeeds);
-
-impl Discovery for AtLeast {
-    fn seeds(&self) -> Seeds<'_> {
-        Box::pin(async {
-            let found = self.1.seeds().await?;
-            Ok(if found.len() >= self.0 { found } else { Vec::new() })
-        })
-    }
 }
 
 /// Asks the node in this container whether it is ready.

@@ -374,6 +374,14 @@ fn a_discovered_list_must_be_long_enough_and_stay_the_same() {
     assert!(all_answer(&mut a, at(65_000)));
 }
 
+#[cfg(feature = "flaws")]
+#[test]
+fn a_discovered_list_that_is_taken_for_complete_is_noticed() {
+    let mut a = seeking("a", 1, &["a"], Flaws::only(crate::flaws::Flaw::DiscoveredListIsComplete));
+    a.founding.expect = Some(3);
+    assert!(matches!(a.on_deadline(at(0), &mut Vec::new()), Outcome::Founds), "it founds alone");
+}
+
 /// The cluster whose voters were the first so many of the list, of which life 10 + place is the voter there.
 fn memory(voters: u64) -> Arc<Memory> {
     let uid = |place: u64| Uid::new(10 + place).expect("not 0");
@@ -382,7 +390,7 @@ fn memory(voters: u64) -> Arc<Memory> {
         uid: uid(place),
     };
     let name = crate::node::name_hash(&Settings::default().cluster);
-    let version = crate::version::Version { term: crate::version::Term::new(1), index: voters };
+    let version = Version { term: crate::version::Term::new(1), index: voters };
     let now = (1..=voters).map(uid).collect();
     let voters_now = crate::voters::Voters { id: version, now, next: BTreeSet::new() };
     Arc::new(Memory {

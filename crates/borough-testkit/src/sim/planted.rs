@@ -8,8 +8,9 @@ use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
-/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
-pub const FLAWS: [Flaw; 27] = [
+/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. No list of a run is discovered: `DiscoveredListIsComplete` shows in the tests
+/// of `borough_protocol::formation`.
+pub const FLAWS: [Flaw; 36] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -37,6 +38,15 @@ pub const FLAWS: [Flaw; 27] = [
     Flaw::EraRestartsAtOne,
     Flaw::TwoPromises,
     Flaw::RecoversWithoutWait,
+    Flaw::FoundsWithoutFormerVoters,
+    Flaw::FoundsWhileASeedIsSilent,
+    Flaw::SuspendedQuorumGivesUp,
+    Flaw::LaterFoundingWins,
+    Flaw::GreetingWithoutNonce,
+    Flaw::YieldsAfterAMomentsSilence,
+    Flaw::RecoveredBeatsLiving,
+    Flaw::RestartedSeedNotGreeted,
+    Flaw::SuspendedNodeGivesUp,
 ];
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again
