@@ -127,6 +127,8 @@ pub struct Table {
     ancestors: Ancestors,
     version: Version,
     voters: Voters,
+    /// The length of the longest voters' list that was ever in force alone.
+    most_voters: u32,
     #[cfg_attr(feature = "serde", serde(serialize_with = "wire::members"))]
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
@@ -144,6 +146,7 @@ impl Table {
             ancestors: Ancestors::default(),
             version: Version::ZERO,
             voters: Voters::default(),
+            most_voters: 0,
             members: BTreeMap::new(),
             removed: BTreeMap::new(),
             closing: false,
@@ -176,6 +179,10 @@ impl Table {
             Entry::Nothing => Applied::Nothing,
             Entry::Voters { now, next } => {
                 self.voters = Voters { id: version, now: now.clone(), next: next.clone() };
+                if next.is_empty() {
+                    let count = u32::try_from(now.len()).unwrap_or(u32::MAX);
+                    self.most_voters = self.most_voters.max(count);
+                }
                 Applied::Voters
             }
             Entry::Payload(change) => self.change(version, change),
@@ -264,6 +271,11 @@ impl Table {
     /// Who votes, as far as it is committed.
     pub fn voters(&self) -> &Voters {
         &self.voters
+    }
+
+    /// How many voted at once at most, since the founding. It only grows: a fixed quorum that was complete once stays so.
+    pub fn most_voters(&self) -> usize {
+        usize::try_from(self.most_voters).unwrap_or(usize::MAX)
     }
 
     /// The members, in the order of uids.

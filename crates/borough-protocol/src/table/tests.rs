@@ -107,3 +107,19 @@ fn a_hole_is_never_passed_over() {
     let (mut table, _) = table(&[Entry::Nothing]);
     table.apply(version(3), &Entry::Nothing);
 }
+
+#[test]
+fn the_most_voters_are_those_of_the_longest_list_that_was_in_force_alone() {
+    let list = |numbers: &[u64]| numbers.iter().map(|number| uid(*number)).collect();
+    let voters = |now: &[u64], next: &[u64]| Entry::Voters { now: list(now), next: list(next) };
+    let cases: &[(&[Entry<Change>], usize)] = &[
+        (&[], 0),
+        (&[voters(&[1], &[])], 1),
+        (&[voters(&[1], &[]), voters(&[1], &[1, 2, 3])], 1),
+        (&[voters(&[1], &[]), voters(&[1], &[1, 2, 3]), voters(&[1, 2, 3], &[])], 3),
+        (&[voters(&[1, 2, 3], &[]), voters(&[1], &[])], 3),
+    ];
+    for (entries, most) in cases {
+        assert_eq!(table(entries).0.most_voters(), *most, "{entries:?}");
+    }
+}

@@ -30,6 +30,7 @@ pub(super) struct Claim {
     ancestors: Ancestors,
     version: Version,
     voters: Voters,
+    most_voters: u32,
     #[serde(deserialize_with = "filed")]
     members: BTreeMap<Uid, Member>,
     removed: BTreeMap<Uid, Removed>,
@@ -122,6 +123,11 @@ impl Claim {
             "a table is further than any log gets",
         )?;
         ensure(self.voters.id.index <= self.version.index, "voters are newer than their table")?;
+        let settled = if self.voters.is_joint() { 0 } else { self.voters.now.len() };
+        ensure(
+            usize::try_from(self.most_voters).is_ok_and(|most| settled <= most),
+            "more vote than ever voted at once",
+        )?;
         let mut addresses = BTreeSet::new();
         let mut admissions = BTreeSet::new();
         for (uid, member) in &self.members {
@@ -177,9 +183,10 @@ impl TryFrom<Claim> for Table {
 
     fn try_from(claim: Claim) -> Result<Self, Self::Error> {
         claim.check()?;
-        let Claim { cluster, ancestors, version, voters, members, removed, closing, kinds } = claim;
+        let Claim { cluster, ancestors, version, voters, most_voters, members, removed, closing, kinds } =
+            claim;
         let flaws = Flaws::default();
-        Ok(Self { cluster, ancestors, version, voters, members, removed, closing, kinds, flaws })
+        Ok(Self { cluster, ancestors, version, voters, most_voters, members, removed, closing, kinds, flaws })
     }
 }
 

@@ -132,6 +132,7 @@ struct Claim {
     ancestors: Vec<Cluster>,
     version: Version,
     voters: Voters,
+    most_voters: u32,
     members: Vec<Member>,
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
@@ -160,6 +161,7 @@ fn claim() -> Claim {
         ancestors: Vec::new(),
         version: at(2, 9),
         voters: Voters { id: at(2, 9), now: BTreeSet::from([uid(1)]), next: BTreeSet::new() },
+        most_voters: 3,
         members: (1..=3).map(member).collect(),
         removed: BTreeMap::from([(uid(4), removed)]),
         closing: false,
@@ -196,7 +198,8 @@ type Break = (&'static str, fn(&mut Claim));
 fn a_table_is_such_as_entries_can_make() {
     let table: Table = read_as(&claim()).expect("nothing is wrong with it");
     assert_eq!(encode(&table), encode(&claim()));
-    let breaks: [Break; 13] = [
+    let breaks: [Break; 14] = [
+        ("more voters than ever voted at once", |claim| claim.most_voters = 0),
         ("further than any log", |claim| claim.version.index = 1 << 62),
         ("in a term that never is", |claim| claim.version.term = Term::new(u64::MAX)),
         ("voters of later", |claim| claim.voters.id.index = 10),
