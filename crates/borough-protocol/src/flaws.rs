@@ -55,6 +55,10 @@ pub enum Flaw {
     RecoveredBeatsLiving,
     RestartedSeedNotGreeted,
     SuspendedNodeGivesUp,
+    // Bad links.
+    YoungerAlwaysRemoved,
+    CoverRemovesOldVoters,
+    AdmissionRecreatesBrokenPair,
     // Sharding: the coordinator.
     RebalanceToLeavingNode,
     AllocatesBeforeFreed,
@@ -65,6 +69,7 @@ pub enum Flaw {
     MovesWhileVersionsAreMixed,
     OwnerWithoutHosting,
     EndsHostingBeforeDropped,
+    OwnsBeforeStaticQuorum,
     // Regions: the host's side.
     RunsAtInstall,
     ReleasesBeforeCommit,

@@ -1,24 +1,29 @@
-//! Who becomes a member: whoever gossip knows to be joining and the coordinator hears itself.
+//! Who becomes a member: a node that gossip knows to be joining and that the coordinator hears itself, unless its links are so bad that it
+//! would have to be removed again.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Proposals, Scene};
+use super::{Office, Proposals, Scene};
 use crate::gossip::{Member, Status};
 use crate::incarnation::{Facts, Incarnation};
 use crate::table::{Admission, Change, Removal};
 
-pub(super) fn admit(scene: &Scene<'_>, propose: &mut Proposals<'_>) {
-    let joining = joining(scene, propose);
-    if joining.is_empty() || (scene.table.members().is_empty() && !is_enough(scene, &joining)) {
-        return;
-    }
-    for member in joining {
-        let incarnation = &member.incarnation;
-        match scene.table.members().values().find(|other| other.incarnation.address == incarnation.address) {
-            // The older life of that address goes first; what it owned waits for its lease.
-            Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
-            None => propose.once(admission(incarnation, &member.facts)),
+impl Office {
+    pub(super) fn admit(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
+        let joining = joining(scene, propose);
+        if joining.is_empty() || (scene.table.members().is_empty() && !is_enough(scene, &joining)) {
+            return;
+        }
+        let members = scene.table.members();
+        for member in joining {
+            let incarnation = &member.incarnation;
+            match members.values().find(|other| other.incarnation.address == incarnation.address) {
+                // The older life of that address goes first; what it owned waits for its lease.
+                Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
+                None if self.holds_back(propose.now, scene, incarnation) => {}
+                None => propose.once(admission(incarnation, &member.facts)),
+            }
         }
     }
 }

@@ -5,6 +5,10 @@
 //! same from the table and from what the nodes repeat.
 
 mod admission;
+mod broken_pairs;
+mod cover;
+mod cut_off;
+mod probation;
 mod removal;
 mod shards;
 mod voter_change;
@@ -16,6 +20,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use self::broken_pairs::BrokenPairs;
+use self::cut_off::CutOff;
+use self::probation::Probation;
 use self::shards::Shards;
 use self::voter_change::Wish;
 use self::waits::Waits;
@@ -24,7 +31,7 @@ use crate::incarnation::Uid;
 use crate::lease::Grants;
 use crate::log::{Carrier, CarrierMessage, Log, Outbox};
 use crate::node::{QuietReport, Report};
-use crate::settings::Checked;
+use crate::settings::{Checked, Strategy};
 use crate::sharding::allocation::Strategies;
 use crate::table::{Change, Removal, Table};
 use crate::time::Timestamp;
@@ -45,8 +52,9 @@ pub struct Office {
     asked: BTreeSet<Request>,
     waits: Waits,
     wish: Wish,
-    /// Since when two members are said not to hear each other.
-    cut_off: BTreeMap<(Uid, Uid), Timestamp>,
+    broken_pairs: BrokenPairs,
+    cut_off: CutOff,
+    probation: Probation,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
     shards: Shards,
@@ -97,6 +105,16 @@ impl Scene<'_> {
             || (self.hears(now, uid) && !self.quiet.contains(&uid) && !self.document.is_unreachable(uid))
     }
 
+    /// Whether the cluster may own and remove: a fixed quorum may once all its voters were there.
+    fn is_complete(&self) -> bool {
+        match self.settings.strategy {
+            Strategy::StaticQuorum { quorum } => self.table.most_voters() >= 2 * quorum - 1,
+            Strategy::KeepMajority | Strategy::KeepOldest | Strategy::DownAll | Strategy::LeaseMajority => {
+                true
+            }
+        }
+    }
+
     fn hears(&self, now: Timestamp, uid: Uid) -> bool {
         uid == self.me || self.grants.is_fresh(now, self.settings.timing(), uid)
     }
@@ -111,7 +129,9 @@ impl Office {
             asked: BTreeSet::new(),
             waits: Waits::default(),
             wish: Wish::default(),
-            cut_off: BTreeMap::new(),
+            broken_pairs: BrokenPairs::default(),
+            cut_off: CutOff::default(),
+            probation: Probation::default(),
             missing: BTreeMap::new(),
             shards: Shards::default(),
         }
@@ -119,9 +139,11 @@ impl Office {
 
     /// The coordinator itself was away: what it did not see meanwhile has not lasted.
     pub fn forgive(&mut self, away: Duration) {
-        for since in self.cut_off.values_mut().chain(self.missing.values_mut()) {
+        for since in self.missing.values_mut() {
             *since = *since + away;
         }
+        self.broken_pairs.forgive(away);
+        self.probation.forgive(away);
         self.shards.forgive(away);
     }
 
@@ -172,10 +194,11 @@ impl Office {
             propose.once(Change::Close);
             return next;
         }
-        admission::admit(scene, &mut propose);
+        self.look_at_links(scene, &propose);
+        self.admit(scene, &mut propose);
         self.let_go(scene, &mut propose);
         // Until a fixed quorum is complete it must not end anybody who wants to stay.
-        if removal::may_remove(scene, propose.log) {
+        if scene.is_complete() {
             self.remove(scene, &mut propose);
         }
         next = next.min(self.free(scene, &mut propose));
@@ -183,6 +206,19 @@ impl Office {
         self.arrange_shards(scene, &mut propose);
         self.asked.retain(|request| request.is_open(scene.table));
         next
+    }
+
+    /// Notes what gossip says of links, who votes, and who has to prove itself.
+    fn look_at_links(&mut self, scene: &Scene<'_>, propose: &Proposals<'_>) {
+        let now = propose.now;
+        self.broken_pairs.look(now, scene, propose.log);
+        self.cut_off.look(now, scene);
+        self.probation.look(now, scene, &self.broken_pairs.silent());
+        let guests = scene.document.joining().map(|guest| &guest.incarnation);
+        let waiting = guests.filter(|guest| scene.table.member(guest.uid).is_none());
+        let held_back = waiting.filter(|guest| self.holds_back(now, scene, guest)).map(|guest| guest.uid);
+        let held_back = held_back.chain(self.probation.unproven(now, scene)).collect();
+        self.shards.hold_back(held_back);
     }
 }
 

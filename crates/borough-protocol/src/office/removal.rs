@@ -1,24 +1,15 @@
-//! Who is no member any more: who left, who is quiet to a quorum, whose address has a newer life, whom somebody wants gone.
+//! Who is no member any more: who left, who is quiet to a quorum, whose address has a newer life, whom somebody wants gone. Removal for bad
+//! links is in `cut_off.rs`.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::{Office, Proposals, Request, Scene, TableLog};
+use super::{Office, Proposals, Request, Scene};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::log::Log;
 use crate::node::QuietReport;
-use crate::settings::Strategy;
 use crate::table::{Change, Member, Removal, State};
 use crate::time::Timestamp;
-
-/// A fixed quorum that is not complete yet admits members, changes voters and lets go who wants to: it ends nobody against its will.
-pub(super) fn may_remove(scene: &Scene<'_>, log: &TableLog) -> bool {
-    match scene.settings.strategy {
-        Strategy::StaticQuorum { quorum } => log.voters().now.len() == 2 * quorum - 1,
-        Strategy::KeepMajority | Strategy::KeepOldest | Strategy::DownAll | Strategy::LeaseMajority => true,
-    }
-}
 
 impl Office {
     /// Those who want to go, and those whose life is over anyway: it takes nobody's opinion but their own.
@@ -78,26 +69,6 @@ impl Office {
                 && says(scene.me);
         }
         propose.log.voters().quorum(says)
-    }
-
-    /// Of two members that cannot hear each other for long the younger goes, although no quorum of the voters calls it quiet.
-    fn remove_cut_off(&mut self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
-        let member = |uid: Uid| scene.table.member(uid);
-        let accusations: BTreeSet<(Uid, Uid)> = scene
-            .document
-            .accusations()
-            .filter(|(observer, subject)| member(*observer).is_some() && member(*subject).is_some())
-            .collect();
-        self.cut_off.retain(|pair, _| accusations.contains(pair));
-        for pair in accusations {
-            let since = *self.cut_off.entry(pair).or_insert(propose.now);
-            if propose.now.since(since) < scene.settings.timing().give_up_after {
-                continue;
-            }
-            let age = |uid: Uid| member(uid).map(|member| member.admission);
-            let younger = if age(pair.0) > age(pair.1) { pair.0 } else { pair.1 };
-            propose.remove(younger, Removal::CutOff);
-        }
     }
 }
 

@@ -53,6 +53,6 @@ pub enum Removal {
     Replaced,
     /// Somebody asked for it.
     Operator,
-    /// It and an older member cannot hear each other.
+    /// It and other members cannot hear each other, and without it fewest are lost.
     CutOff,
 }

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod attacks;
+mod bad_links;
 mod cuts;
 mod departure;
 mod downing;

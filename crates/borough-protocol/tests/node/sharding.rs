@@ -4,6 +4,7 @@ mod balance;
 mod draining;
 #[cfg(feature = "flaws")]
 mod flaws;
+mod held_back;
 mod moves;
 mod owners;
 mod reports;

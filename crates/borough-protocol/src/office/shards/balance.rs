@@ -13,7 +13,8 @@ impl Shards {
     /// Asks the strategy of each type that is at rest. While versions are mixed, members join or leave, or a host is not well, every
     /// answer would soon be another: what moves then moves twice.
     pub(super) fn balance(&self, scene: &Scene<'_>, survey: &Survey<'_>, plan: &mut Plan<'_>) {
-        if scene.document.joining().any(|guest| scene.table.member(guest.incarnation.uid).is_none()) {
+        let is_awaited = |uid: Uid| scene.table.member(uid).is_none() && !self.held_back.contains(&uid);
+        if scene.document.joining().any(|guest| is_awaited(guest.incarnation.uid)) {
             return;
         }
         for kind in survey.kinds.iter().filter(|kind| is_at_rest(scene, kind)) {

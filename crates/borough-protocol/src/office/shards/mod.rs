@@ -10,7 +10,8 @@
 //!                                          +--impossible, too late, the receiver leaves, the owner dropped it: CallOff--> owned, as before
 //! ```
 //!
-//! Promise: nothing is given to a member that leaves, is silent or cannot be reached at the moment; a shard has one step a batch; every
+//! Promise: nothing is given away before a fixed quorum was complete, nor to a member that leaves, is silent or cannot be reached at the
+//! moment, nor to one whose links were bad until it has proved itself (unless nobody else can host the type); a shard has one step a batch; every
 //! step that is written fits the table it was decided on.
 
 mod balance;
@@ -54,6 +55,8 @@ pub(super) struct Shards {
     last: Option<Uid>,
     /// Wishes that were fulfilled: who wished what for which shard.
     fulfilled: BTreeSet<(Uid, ShardId, Uid)>,
+    /// Guests that are not admitted and members that get no shards, because their links were bad.
+    held_back: BTreeSet<Uid>,
     /// When the balance is looked at next.
     round: Timestamp,
     /// What was looked at last, whether a report came since, and when to look again although nothing has changed.
@@ -68,6 +71,12 @@ impl Shards {
         for watch in self.watches.values_mut() {
             watch.forgive(away);
         }
+    }
+
+    /// These nodes get no shards for now.
+    pub(super) fn hold_back(&mut self, nodes: BTreeSet<Uid>) {
+        self.news |= self.held_back != nodes;
+        self.held_back = nodes;
     }
 
     fn keep(&mut self, from: Uid, report: Arc<ShardReport>) {
@@ -150,7 +159,7 @@ impl Office {
             forget_others(shards);
         }
         shards.register(scene, propose);
-        let mut survey = Survey::new(scene, now, &shards.reports);
+        let mut survey = Survey::new(scene, now, &shards.reports, &shards.held_back);
         let steps = shards.plan(scene, now, &mut survey);
         let waits = survey.is_busy() || shards.reports.values().any(|report| !report.is_empty());
         shards.next = if waits { now } else { shards.round };

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::survey::{KindSurvey, Survey};
 use super::{Plan, Scene, Shards};
+use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::sharding::allocation::with_strategy;
 use crate::sharding::{Entry, ShardId, Step};
@@ -16,6 +17,9 @@ const LEAVING_MAX: usize = 64;
 impl Shards {
     /// Gives owners to shards that somebody sends to, and to those whose owner is gone for good.
     pub(super) fn give(&self, scene: &Scene<'_>, survey: &mut Survey<'_>, plan: &mut Plan<'_>) {
+        if !scene.is_complete() && !scene.settings.flaws.has(Flaw::OwnsBeforeStaticQuorum) {
+            return;
+        }
         let wanted = self.reports.values().flat_map(|report| &report.wanted);
         let wanted = wanted.filter(|shard| scene.table.shard(**shard).is_none());
         let orphans = survey.kinds.iter().flat_map(|kind| &kind.orphans);

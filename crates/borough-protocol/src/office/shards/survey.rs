@@ -1,6 +1,6 @@
 //! How all shards lie: what one look at the table shows, with how much each host has.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -38,7 +38,12 @@ pub(super) struct KindSurvey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn new(scene: &Scene<'a>, now: Timestamp, reports: &BTreeMap<Uid, Arc<ShardReport>>) -> Self {
+    pub(super) fn new(
+        scene: &Scene<'a>,
+        now: Timestamp,
+        reports: &BTreeMap<Uid, Arc<ShardReport>>,
+        held_back: &BTreeSet<Uid>,
+    ) -> Self {
         let table = scene.table;
         let mut loads: Vec<BTreeMap<Uid, usize>> = Vec::new();
         let mut totals: BTreeMap<Uid, usize> = BTreeMap::new();
@@ -57,7 +62,12 @@ impl<'a> Survey<'a> {
             let ended = |uid: Uid, id| reports.get(&uid).is_some_and(|report| report.ended.contains(&id));
             let id = KindId(place);
             let mut survey = KindSurvey::of_shards(id, kind, table, |uid| ended(uid, id));
-            survey.count_hosts(scene, now, load, &totals, |uid| ended(uid, id));
+            let may = |uid: &Uid| table.may_host(*uid, id) && !ended(*uid, id);
+            // Who has to prove itself first is no host, unless there is nobody else.
+            let proven = table.members().keys().any(|uid| may(uid) && !held_back.contains(uid));
+            survey.count_hosts(scene, now, load, &totals, |uid| {
+                may(uid) && (!proven || !held_back.contains(uid))
+            });
             survey
         });
         Self { kinds: kinds.collect(), totals }
@@ -131,9 +141,8 @@ impl<'a> KindSurvey<'a> {
         now: Timestamp,
         load: &BTreeMap<Uid, usize>,
         totals: &BTreeMap<Uid, usize>,
-        ended: impl Fn(Uid) -> bool,
+        may: impl Fn(&Uid) -> bool,
     ) {
-        let may = |uid: &Uid| scene.table.may_host(*uid, self.id) && !ended(*uid);
         let count = |counts: &BTreeMap<Uid, usize>, uid| counts.get(&uid).copied().unwrap_or(0);
         let mut newest: Option<&str> = None;
         let mut versions: Vec<&str> = Vec::new();

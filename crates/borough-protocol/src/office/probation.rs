@@ -1,0 +1,117 @@
+//! What a node has to show after it was removed for bad links: that it is heard.
+//!
+//! ```text
+//! removed for bad links --a new life joins--> guest --not accused for 15 s, or outside of the cover--> member without shards
+//!       ^                                                                                                |
+//!       |                                             heard by all for 60 s, twice as long each time     |
+//!       +---------- broken pairs again ---- member <-----------------------------------------------------+
+//! ```
+//!
+//! The history is kept by address, for a tombstone's life after the last such removal, and only by the coordinator that saw the removals:
+//! it is lost with its office. The next coordinator still admits no guest that is accused and would be in the cover.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::time::Duration;
+
+use super::broken_pairs::{Pair, WINDOW};
+use super::cut_off::would_be_cut_off;
+use super::{Office, Scene};
+use crate::flaws::Flaw;
+use crate::incarnation::{Address, Incarnation, Uid};
+use crate::time::Timestamp;
+
+/// So long a node must be heard by all after its first removal before it gets shards; twice as long after each further one.
+const HEARD_FOR: Duration = Duration::from_secs(60);
+
+/// It never has to be heard for longer than this.
+const HEARD_FOR_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// The nodes that were removed for bad links, and what is known of them since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Probation {
+    /// Which lives of each address were removed, and when the last was.
+    removed: BTreeMap<Address, (BTreeSet<Uid>, Timestamp)>,
+    /// Since when each later life of such an address, guest or member, was not accused and accused nobody.
+    heard_since: BTreeMap<Uid, Timestamp>,
+}
+
+impl Probation {
+    /// That node is removed for bad links.
+    pub(super) fn removed(&mut self, now: Timestamp, node: &Incarnation) {
+        let (lives, last) = self.removed.entry(node.address.clone()).or_default();
+        lives.insert(node.uid);
+        *last = now;
+    }
+
+    /// Looks who is heard now: nobody of a pair that is silent is.
+    pub(super) fn look(&mut self, now: Timestamp, scene: &Scene<'_>, silent: &BTreeSet<Pair>) {
+        let life = scene.settings.tombstone_life;
+        self.removed.retain(|_, (_, last)| now.since(*last) < life);
+        let here = scene.document.members().map(|member| &member.incarnation);
+        let here: BTreeSet<Uid> =
+            here.filter(|node| self.removed.contains_key(&node.address)).map(|node| node.uid).collect();
+        self.heard_since.retain(|uid, _| here.contains(uid));
+        for uid in here {
+            let since = self.heard_since.entry(uid).or_insert(now);
+            if silent.iter().any(|(one, other)| *one == uid || *other == uid) {
+                *since = now;
+            }
+        }
+    }
+
+    /// The coordinator itself was away: nobody was heard meanwhile.
+    pub(super) fn forgive(&mut self, away: Duration) {
+        for since in self.heard_since.values_mut() {
+            *since = *since + away;
+        }
+    }
+
+    /// The members that get no shards yet.
+    pub(super) fn unproven(&self, now: Timestamp, scene: &Scene<'_>) -> BTreeSet<Uid> {
+        let members = scene.table.members().iter();
+        let unproven = members.filter(|(uid, member)| {
+            let Some((lives, _)) = self.removed.get(&member.incarnation.address) else { return false };
+            let since = self.heard_since.get(uid).copied().unwrap_or(now);
+            now.since(since) < heard_for(lives.len())
+        });
+        unproven.map(|(uid, _)| *uid).collect()
+    }
+}
+
+impl Office {
+    /// Whether that guest is not admitted now: as a member it would be in the cover, or it was removed for that and has not yet been
+    /// watched for long enough to tell.
+    pub(super) fn holds_back(&self, now: Timestamp, scene: &Scene<'_>, guest: &Incarnation) -> bool {
+        if guest.uid == scene.me || scene.settings.flaws.has(Flaw::AdmissionRecreatesBrokenPair) {
+            return false;
+        }
+        if !self.probation.removed.contains_key(&guest.address) {
+            return would_be_cut_off(scene, guest.uid, self.broken_pairs.silent());
+        }
+        let lately = self.broken_pairs.lately_silent();
+        if lately.iter().any(|(one, other)| *one == guest.uid || *other == guest.uid) {
+            return would_be_cut_off(scene, guest.uid, lately);
+        }
+        // The failure detectors need a while before they accuse.
+        let since = self.probation.heard_since.get(&guest.uid).copied().unwrap_or(now);
+        now.since(since) < WINDOW
+    }
+}
+
+/// How long a node must be heard after so many removals.
+fn heard_for(removals: usize) -> Duration {
+    let doublings = u32::try_from(removals.saturating_sub(1)).unwrap_or(u32::MAX).min(16);
+    (HEARD_FOR * 2_u32.pow(doublings)).min(HEARD_FOR_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_doubles_with_each_removal_up_to_an_hour() {
+        let seconds = |removals| heard_for(removals).as_secs();
+        assert_eq!([1, 2, 3, 6].map(seconds), [60, 120, 240, 1920]);
+        assert_eq!([7, 20, usize::MAX].map(seconds), [3600, 3600, 3600]);
+    }
+}

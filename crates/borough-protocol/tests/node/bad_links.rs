@@ -1,0 +1,153 @@
+//! Bad links between members that the voters hear: as few as possible are removed, and stay out until they are heard again.
+//!
+//! `a` is the oldest and in office; `a` to `e` vote.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use borough_protocol::flaws::Flaws;
+use borough_protocol::node::Event;
+use borough_protocol::settings::Settings;
+use borough_protocol::table::Removal;
+
+use crate::rig::{Rig, SECOND};
+
+const SEVEN: &[&str] = &["a", "b", "c", "d", "e", "f", "g"];
+
+/// A detector's patience, the evidence that two coordinators need one after the other, and some for gossip.
+const REMOVED_WITHIN: Duration = Duration::from_secs(45);
+
+fn seven() -> Rig {
+    Rig::grown(Settings::default(), SEVEN)
+}
+
+fn without(gone: &[&str]) -> Vec<&'static str> {
+    SEVEN.iter().copied().filter(|name| !gone.contains(name)).collect()
+}
+
+/// How many were removed for bad links, as any node heard of it.
+fn cut_off(rig: &Rig) -> usize {
+    let removed = |event: &Event| match event {
+        Event::Removed(uid, Removal::CutOff) => Some(*uid),
+        _ => None,
+    };
+    rig.events.iter().filter_map(|(_, event)| removed(event)).collect::<BTreeSet<_>>().len()
+}
+
+/// Lets time pass; that node starts again when it gave up.
+fn pass_with_restarts(rig: &mut Rig, name: &'static str, seconds: u32) {
+    for _ in 0..seconds {
+        rig.pass(SECOND);
+        if !rig.nodes.contains_key(name) {
+            rig.start(name);
+        }
+    }
+}
+
+fn only_these_go(what: &str, gone: &[&'static str], cut: impl Fn(&mut Rig)) -> Rig {
+    println!("{what}");
+    let mut rig = seven();
+    cut(&mut rig);
+    let rest = without(gone);
+    rig.wait_until("the others go on", REMOVED_WITHIN, |rig| rig.is_whole(&rest));
+    rig.always("nobody else goes", 40 * SECOND, |rig| rig.is_whole(&rest));
+    assert_eq!(cut_off(&rig), gone.len(), "{}", rig.describe());
+    rig
+}
+
+#[test]
+fn the_fewest_are_removed() {
+    only_these_go("the oldest and four others", &["a"], |rig| rig.cut(&["a"], &["d", "e", "f", "g"]));
+    only_these_go("one way only", &["a"], |rig| rig.cut_one_way(&["a"], &["d", "e", "f", "g"]));
+    only_these_go("the other way", &["a"], |rig| rig.cut_one_way(&["d", "e", "f", "g"], &["a"]));
+    only_these_go("the oldest and one other, one way", &["d"], |rig| rig.cut_one_way(&["a"], &["d"]));
+    only_these_go("one that does not vote and three others", &["f"], |rig| rig.cut(&["f"], &["c", "d", "g"]));
+}
+
+#[test]
+fn of_two_pairs_without_a_common_node_both_younger_go_one_after_the_other() {
+    let mut rig = seven();
+    rig.cut(&["b"], &["f"]);
+    rig.cut(&["c"], &["g"]);
+    rig.wait_until("the first goes", REMOVED_WITHIN, |rig| cut_off(rig) == 1);
+    rig.always("the other stays", 9 * SECOND, |rig| cut_off(rig) == 1);
+    rig.wait_until("the second goes", 3 * SECOND, |rig| rig.is_whole(&without(&["f", "g"])));
+    rig.always("nobody else goes", 30 * SECOND, |rig| rig.is_whole(&without(&["f", "g"])));
+}
+
+#[test]
+fn a_coordinator_in_the_cover_hands_over_before_it_is_removed() {
+    let mut rig = seven();
+    let uid = rig.uid("a");
+    assert_eq!(rig.coordinator(), Some("a"));
+    rig.cut(&["a"], &["d", "e", "f", "g"]);
+    rig.wait_until("another is in office", REMOVED_WITHIN, |rig| {
+        rig.coordinator().is_some_and(|name| ["b", "c"].contains(&name))
+    });
+    assert!(rig.is_whole(SEVEN), "nobody was removed or suspended for it\n{}", rig.describe());
+    rig.wait_until("removed", 25 * SECOND, |rig| rig.heard(&Event::Removed(uid, Removal::CutOff)));
+}
+
+#[test]
+fn a_removed_node_is_back_once_its_links_are_and_not_before() {
+    let mut rig = only_these_go("the oldest", &["a"], |rig| rig.cut(&["a"], &["d", "e", "f", "g"]));
+    let rest = without(&["a"]);
+    for _ in 0..120 {
+        pass_with_restarts(&mut rig, "a", 1);
+        assert!(rig.is_whole(&rest), "{}", rig.describe());
+    }
+    rig.heal();
+    pass_with_restarts(&mut rig, "a", 30);
+    assert!(rig.is_whole(SEVEN), "{}", rig.describe());
+    rig.always("it stays", 60 * SECOND, |rig| rig.is_whole(SEVEN));
+    assert_eq!(cut_off(&rig), 1);
+}
+
+/// One old voter after the other loses its links to nodes that joined later.
+fn in_rounds(flaws: Flaws) -> Rig {
+    let mut rig = Rig::grown_with(flaws, Settings::default(), &["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
+    for (victim, removed) in [("e", 1), ("d", 2)] {
+        rig.cut(&[victim], &["g", "h", "i"]);
+        rig.wait_until("removed", REMOVED_WITHIN, |rig| cut_off(rig) == removed);
+        rig.pass(15 * SECOND);
+    }
+    rig.cut(&["c"], &["g", "h", "i"]);
+    rig.pass(REMOVED_WITHIN);
+    rig
+}
+
+#[test]
+fn most_of_the_old_voters_stay() {
+    let rig = in_rounds(Flaws::default());
+    assert_eq!(cut_off(&rig), 2, "{}", rig.describe());
+    assert!(rig.is_whole(&["a", "b", "c", "f", "g", "h", "i"]), "{}", rig.describe());
+}
+
+#[cfg(feature = "flaws")]
+mod flaws {
+    use borough_protocol::flaws::Flaw;
+
+    use super::*;
+
+    #[test]
+    fn younger_always_removed() {
+        let mut rig = Rig::grown_with(Flaws::only(Flaw::YoungerAlwaysRemoved), Settings::default(), SEVEN);
+        rig.cut(&["a"], &["d", "e", "f", "g"]);
+        rig.wait_until("healthy nodes go", 120 * SECOND, |rig| cut_off(rig) > 1);
+        assert!(rig.nodes.contains_key("a"), "and the one with the bad links stays");
+    }
+
+    #[test]
+    fn cover_removes_old_voters() {
+        assert_eq!(cut_off(&in_rounds(Flaws::only(Flaw::CoverRemovesOldVoters))), 3);
+    }
+
+    #[test]
+    fn admission_recreates_broken_pair() {
+        let flaws = Flaws::only(Flaw::AdmissionRecreatesBrokenPair);
+        let mut rig = Rig::grown_with(flaws, Settings::default(), SEVEN);
+        rig.cut(&["g"], &["d", "e", "f"]);
+        pass_with_restarts(&mut rig, "g", 90);
+        assert!(cut_off(&rig) > 1, "it is removed again and again\n{}", rig.describe());
+    }
+}
