@@ -9,7 +9,8 @@ use super::violation::Violation;
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. No list of a run is discovered: `DiscoveredListIsComplete` shows in the tests
-/// of `borough_protocol::formation`.
+/// of `borough_protocol::formation`. Runs are too short for bad links that last: `YoungerAlwaysRemoved`, `CoverRemovesOldVoters` and
+/// `AdmissionRecreatesBrokenPair` show in the tests of nodes.
 pub const FLAWS: [Flaw; 36] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
@@ -50,7 +51,7 @@ pub const FLAWS: [Flaw; 36] = [
 ];
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again
-/// in time: `ForgetsReportsOfOthers` shows in the tests of nodes, as does `MovesWhileVersionsAreMixed`, because all nodes of a run are of one version.
+/// in time: `ForgetsReportsOfOthers` shows in the tests of nodes, as do `OwnsBeforeStaticQuorum`, and `MovesWhileVersionsAreMixed` because all nodes of a run are of one version.
 pub const SHARDING_FLAWS: [Flaw; 31] = [
     Flaw::RunsAtInstall,
     Flaw::ReleasesBeforeCommit,

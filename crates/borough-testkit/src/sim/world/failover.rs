@@ -10,7 +10,7 @@ use super::{Happening, World};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
 use crate::sim::moment::{Nanos, SECOND};
-use crate::sim::plan::{Mode, nanos};
+use crate::sim::plan::Mode;
 use crate::sim::violation::Violation;
 
 /// How long it may take until a member that is gone, deaf or mute is removed: the promised fail-over, an election that goes wrong
@@ -19,6 +19,9 @@ const LOST: Nanos = 9 * SECOND;
 /// How long it may take until all know of two members that they cannot hear each other: detectors are slower than leases. What they
 /// say has to last besides.
 const NOTICED: Nanos = 14 * SECOND;
+/// How long it must last before one of two is removed, and nothing around them may have broken for the last part of it: bad links are judged by all of
+/// those that are bad, so that the fewest go.
+const LASTED: Nanos = (10 + 5) * SECOND;
 
 /// Members of whom one must be gone by now: one, or two that are cut apart.
 pub(super) type Overdue = (Uid, Option<Uid>);
@@ -32,13 +35,13 @@ impl World {
     }
 
     /// How long it may take until of two members that cannot hear each other one is removed.
-    fn apart(&self) -> Nanos {
-        NOTICED + nanos(self.settings.timing().give_up_after)
+    fn apart() -> Nanos {
+        NOTICED + LASTED
     }
 
     /// These two are cut apart for so long: plans to look whether one was removed.
     pub(super) fn expect_choice(&mut self, (one, other): (SlotIndex, SlotIndex), lasts: Nanos) {
-        let apart = self.apart();
+        let apart = Self::apart();
         if let Some((one, other)) = self.watched(one).zip(self.watched(other)).filter(|_| lasts > apart) {
             self.queue.plan(self.now.after(apart), Happening::Overdue((one, Some(other))));
         }
@@ -64,7 +67,7 @@ impl World {
         }
         let text = match other {
             None => format!("{uid:?} has been lost for {} s and is still a member", LOST / SECOND),
-            Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", self.apart() / SECOND),
+            Some(other) => format!("{uid:?} and {other:?} have been apart for {} s", Self::apart() / SECOND),
         };
         Err(Violation::Liveness("failover", text))
     }
@@ -72,7 +75,7 @@ impl World {
     /// Whether a fixed quorum has not been complete for long enough; then looks later. Who is only cut off or stands still may be back by
     /// then, and is not waited for.
     fn is_not_owed_yet(&mut self, (uid, other): Overdue) -> bool {
-        let patience = if other.is_some() { self.apart() } else { LOST };
+        let patience = if other.is_some() { Self::apart() } else { LOST };
         let owed_at = self.complete_since.unwrap_or(self.now).after(patience);
         let waits = owed_at > self.now;
         if waits && (other.is_some() || self.slots.life(uid).is_none()) {
@@ -99,7 +102,7 @@ impl World {
         if !cuts.is_cut(one_slot, other_slot) && !cuts.is_cut(other_slot, one_slot) {
             return true;
         }
-        let again = self.rules.last_election().after(self.apart());
+        let again = self.rules.last_election().after(Self::apart());
         let waits = again > self.now;
         if waits {
             self.queue.plan(again, Happening::Overdue((one, Some(other))));
