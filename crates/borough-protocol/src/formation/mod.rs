@@ -29,7 +29,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use self::memory::{Ancestors, Memory};
+pub use self::memory::Memory;
 use self::promise::{Promise, Verdict};
 use self::rule::DISCOVERED_FOR;
 pub use self::rule::{FoundWith, FoundingRule};
@@ -37,7 +37,7 @@ use crate::flaws::{Flaw, Flaws};
 use crate::gossip::Delta;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal, check};
-use crate::table::{Cluster, Table};
+use crate::table::{Ancestors, Cluster, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
 

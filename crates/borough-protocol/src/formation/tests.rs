@@ -1,5 +1,6 @@
 //! Tests of formation: who founds, and that no order of messages makes two founders.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::time::Duration;
 
@@ -43,7 +44,7 @@ enum Letter {
 /// What became of one that sought.
 #[derive(Clone, Debug)]
 enum Fate {
-    Seeks(Seeking),
+    Seeks(Box<Seeking>),
     Founded,
     Joined,
 }
@@ -61,7 +62,7 @@ impl Town {
     /// Each with its own list; lives are numbered from 1.
     fn new(lists: &[(&str, &[&str])], flaws: Flaws) -> Self {
         let seek = |(place, (name, seeds)): (usize, &(&str, &[&str]))| {
-            Fate::Seeks(seeking(name, place as u64 + 1, seeds, flaws))
+            Fate::Seeks(seeking(name, place as u64 + 1, seeds, flaws).into())
         };
         Self {
             now: Timestamp::ZERO,
@@ -377,7 +378,7 @@ fn a_discovered_list_must_be_long_enough_and_stay_the_same() {
 #[cfg(feature = "flaws")]
 #[test]
 fn a_discovered_list_that_is_taken_for_complete_is_noticed() {
-    let mut a = seeking("a", 1, &["a"], Flaws::only(crate::flaws::Flaw::DiscoveredListIsComplete));
+    let mut a = seeking("a", 1, &["a"], Flaws::only(Flaw::DiscoveredListIsComplete));
     a.founding.expect = Some(3);
     assert!(matches!(a.on_deadline(at(0), &mut Vec::new()), Outcome::Founds), "it founds alone");
 }

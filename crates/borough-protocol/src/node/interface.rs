@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::feed::Feed;
-use crate::formation::{Ancestors, Knock, Search, Vow, Welcome};
+use crate::formation::{Knock, Search, Vow, Welcome};
 use crate::gossip;
 use crate::heartbeat;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
@@ -13,7 +13,7 @@ use crate::settings::{Checked, Refusal};
 use crate::sharding::ShardReport;
 use crate::sharding::allocation::Custom;
 use crate::store;
-use crate::table::{Change, Cluster, Removal, Table};
+use crate::table::{Ancestors, Change, Cluster, Removal, Table};
 use crate::version::Version;
 
 /// Everything a node is born with.

@@ -156,7 +156,7 @@ impl Participant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formation::Ancestors;
+    use crate::table::Ancestors;
     use crate::table::Cluster;
 
     fn greeting(era: u32, life: Life, ancestors: &[u32]) -> Greeting {
@@ -198,6 +198,19 @@ mod tests {
                 expected,
                 "case {case}: {ours:?} {theirs:?}"
             );
+        }
+    }
+
+    /// Each flaw changes what one of the cases says.
+    #[cfg(feature = "flaws")]
+    #[test]
+    fn other_rules_of_meeting_are_noticed() {
+        for flaw in [Flaw::LaterFoundingWins, Flaw::YieldsAfterAMomentsSilence, Flaw::RecoveredBeatsLiving] {
+            let differs = |&(our_era, our_life, era, life, ancestors, seconds, expected): &Case| {
+                let (ours, theirs) = (greeting(our_era, our_life, &[]), greeting(era, life, ancestors));
+                yields(&ours, &theirs, Duration::from_secs(seconds), Flaws::only(flaw)) != expected
+            };
+            assert!(CASES.iter().any(differs), "{flaw:?}");
         }
     }
 

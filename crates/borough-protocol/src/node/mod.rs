@@ -38,7 +38,7 @@ use self::participant::Participant;
 pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
 use crate::flaws::Flaw;
-use crate::formation::{Ancestors, Awaited, Memory, Outcome, Say, Seeking, Welcome};
+use crate::formation::{Awaited, Memory, Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::machine::{Effects, Machine};
@@ -46,7 +46,7 @@ use crate::office::TableLog;
 use crate::random::Random;
 use crate::settings::{Checked, Strategy};
 use crate::store::{Ask, Found, StoreSeeking};
-use crate::table::{Cluster, Table};
+use crate::table::{Ancestors, Cluster, Table};
 use crate::time::Timestamp;
 
 /// One life of a node.

@@ -12,7 +12,7 @@ use super::interface::{Command, Effect, End, Input, Message, Peer, Report, Word}
 use super::meeting::Nonces;
 use super::shards::ShardWishes;
 use crate::flaws::Flaw;
-use crate::formation::{Ancestors, Welcome};
+use crate::formation::Welcome;
 use crate::gossip::{self, Gossip};
 use crate::heartbeat::Heartbeats;
 use crate::incarnation::Uid;
@@ -22,7 +22,7 @@ use crate::log::{Carrier, Log};
 use crate::machine::Effects;
 use crate::office::{Office, Request, TableLog, TableLogMessage};
 use crate::random::Random;
-use crate::table::{Cluster, State, Table};
+use crate::table::{Ancestors, Cluster, State, Table};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
 

@@ -9,6 +9,7 @@
 //!                        +------Remove------+--> removed --Free--> freed --Forget--> (unknown to the table)
 //! ```
 
+mod ancestors;
 mod change;
 mod shards;
 #[cfg(test)]
@@ -21,10 +22,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+pub use self::ancestors::Ancestors;
 pub use self::change::{Admission, Change, Removal};
 pub use self::shards::{KindTable, NoRoom};
 use crate::flaws::Flaws;
-use crate::formation::Ancestors;
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::log::Entry;
 use crate::version::Version;
@@ -161,6 +162,7 @@ impl Table {
     }
 
     /// The same, of a cluster that succeeded those.
+    #[must_use]
     pub fn with_ancestors(self, ancestors: Ancestors) -> Self {
         Self { ancestors, ..self }
     }

@@ -9,9 +9,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use super::shards::{KINDS_MAX, SHARDS_MAX};
-use super::{Cluster, KindTable, Member, Removed, Table};
+use super::{Ancestors, Cluster, KindTable, Member, Removed, Table};
 use crate::flaws::Flaws;
-use crate::formation::Ancestors;
 use crate::incarnation::Uid;
 use crate::sharding::{Entry, Epoch, Kind};
 use crate::version::Version;

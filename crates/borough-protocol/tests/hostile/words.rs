@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use borough_protocol::formation::{Ancestors, Knock, Memory, Over, Past, Vow, Welcome};
+use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Document};
 use borough_protocol::heartbeat;
 use borough_protocol::lease::{Renew, Renewed, Verdict};
@@ -11,7 +11,7 @@ use borough_protocol::log::register::{self, News, Swap};
 use borough_protocol::node::{Feed, Greeting, Life, Message, Node, QuietReport, Report, Word};
 use borough_protocol::settings::Refusal;
 use borough_protocol::store::{Answer, Ask};
-use borough_protocol::table::{Change, Table};
+use borough_protocol::table::{Ancestors, Change, Table};
 
 use crate::net::facts;
 use crate::pieces::Liar;
@@ -31,7 +31,8 @@ impl Liar<'_> {
     }
 
     fn greeting(&mut self) -> Greeting {
-        let life = [Life::Forming, Life::Suspended, Life::Working][self.random.below(3) as usize];
+        let lives = [Life::Forming, Life::Suspended, Life::Working];
+        let life = self.random.pick(&lives).copied().unwrap_or(Life::Forming);
         let ancestors = Ancestors::of((0..self.random.below(3)).map(|_| self.cluster()).collect::<Vec<_>>());
         Greeting {
             life,

@@ -1,5 +1,6 @@
 //! Losses that are too many, or come at the wrong moment.
 
+use borough_protocol::flaws::Flaws;
 use borough_protocol::log::Log;
 use borough_protocol::node::{Command, End, Event, GaveUp};
 use borough_protocol::settings::Settings;
@@ -32,9 +33,8 @@ fn without_most_of_the_voters_the_rest_suspends_and_waits_for_new_processes_in_t
 }
 
 /// One of three crashed, and the other two lost sight of each other: together they could go on, so neither gives up what it has.
-#[test]
-fn a_quorum_that_is_suspended_gives_nothing_up_for_a_fresh_process() {
-    let mut rig = Rig::grown(Settings::default(), &["a", "b", "c"]);
+fn two_of_three_lose_sight_of_each_other(flaws: Flaws) {
+    let mut rig = Rig::grown_with(flaws, Settings::default(), &["a", "b", "c"]);
     let before = rig.table("a").cluster();
     rig.crash("c");
     rig.cut(&["a"], &["b"]);
@@ -43,6 +43,18 @@ fn a_quorum_that_is_suspended_gives_nothing_up_for_a_fresh_process() {
     rig.heal();
     rig.wait_until("whole again", 15 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
     assert_eq!(rig.table("c").cluster(), before);
+}
+
+#[test]
+fn a_quorum_that_is_suspended_gives_nothing_up_for_a_fresh_process() {
+    two_of_three_lose_sight_of_each_other(Flaws::default());
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+#[should_panic(expected = "everybody waits")]
+fn a_suspended_quorum_that_gives_up_is_noticed() {
+    two_of_three_lose_sight_of_each_other(Flaws::only(borough_protocol::flaws::Flaw::SuspendedQuorumGivesUp));
 }
 
 #[test]

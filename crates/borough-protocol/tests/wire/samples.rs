@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_protocol::formation::{Ancestors, Knock, Memory, Over, Past, Vow, Welcome};
+use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
@@ -19,7 +19,7 @@ use borough_protocol::node::{Feed, Greeting, Life, Message, QuietReport, Report,
 use borough_protocol::settings::{ClusterSettings, Refusal, Versions};
 use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, ShardReport, Step};
 use borough_protocol::store::{Answer, Ask};
-use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
+use borough_protocol::table::{Admission, Ancestors, Change, Cluster, Removal, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::{Term, Version};
 use borough_protocol::voters::Voters;
