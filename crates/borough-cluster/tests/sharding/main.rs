@@ -23,5 +23,6 @@ mod leaving;
 mod moving;
 mod order;
 mod recovering;
+mod runtime_gone;
 mod setting_up;
 mod starting;
