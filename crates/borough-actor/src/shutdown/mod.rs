@@ -74,7 +74,7 @@ impl Shutdown {
     fn give_up(&self) {
         self.done.send_if_modified(|done| {
             let none = done.is_none();
-            done.get_or_insert_default();
+            done.get_or_insert_with(|| Arc::new(ShutdownReport { is_cut_short: true, ..Default::default() }));
             none
         });
     }
@@ -114,7 +114,8 @@ impl SystemHandle {
 
     /// Shuts the system down, phase by phase, and waits until it is done.
     ///
-    /// Called again, it waits for the shutdown under way, or gives the report of the one that is done.
+    /// Called again, it waits for the shutdown under way, or gives the report of the one that is done. Once the runtime of the system is gone it is ready at
+    /// once, with a report that is [cut short](ShutdownReport::is_cut_short).
     /// Cancel safe: a shutdown once begun goes on, whoever waits for it. Do not await it inside an
     /// actor's turn, which it would wait for: call [`SystemHandle::begin_shutdown`] there.
     pub async fn shutdown(&self) -> Arc<ShutdownReport> {
@@ -144,7 +145,7 @@ impl SystemHandle {
     }
 }
 
-/// A shutdown under way. If its task goes with its runtime, those who wait for it get an empty report.
+/// A shutdown under way. If its task goes with its runtime, those who wait for it get a report that says so.
 struct Unfinished(Arc<Core>);
 
 impl Drop for Unfinished {

@@ -12,6 +12,8 @@ pub struct ShutdownReport {
     pub killed: Vec<String>,
     /// The paths of actors that could not even be killed, because they block their thread; a hundred at the most.
     pub stuck: Vec<String>,
+    /// Whether it did not come to its end: its runtime was shut down, or the system was dropped. What had not been done by then was not done.
+    pub is_cut_short: bool,
 }
 
 /// How one phase of a shutdown went.
@@ -27,9 +29,10 @@ pub struct PhaseReport {
 }
 
 impl ShutdownReport {
-    /// Whether every task was done in time and every actor stopped by itself.
+    /// Whether it came to its end, every task was done in time and every actor stopped by itself.
     pub fn is_clean(&self) -> bool {
-        self.killed.is_empty()
+        !self.is_cut_short
+            && self.killed.is_empty()
             && self.stuck.is_empty()
             && self.phases.iter().all(|phase| phase.failed.is_empty())
     }

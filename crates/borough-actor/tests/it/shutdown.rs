@@ -387,3 +387,13 @@ fn sigterm_shuts_a_program_down_in_order() {
 fn ctrl_c_shuts_a_program_down_in_order() {
     a_signal_shuts_down_in_order("shutdown::ctrl_c_shuts_a_program_down_in_order", "-INT");
 }
+
+#[test]
+fn a_shutdown_without_a_runtime_is_ready_at_once_and_says_that_it_was_cut_short() {
+    let new_runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = new_runtime();
+    let system = runtime.block_on(async { System::new("test").unwrap() });
+    drop(runtime);
+    let report = new_runtime().block_on(timeout(Duration::from_secs(5), system.shutdown())).unwrap();
+    assert!(report.is_cut_short && !report.is_clean(), "{report:?}");
+}
