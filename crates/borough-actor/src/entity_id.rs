@@ -61,6 +61,13 @@ impl EntityId {
         IdView::new(bytes).map(IdView::to_id)
     }
 
+    /// The id of these words, if it is all in them.
+    #[inline]
+    pub(crate) fn of_words(words: [u64; 3]) -> Option<Self> {
+        let len = (words[2] >> 56) as usize;
+        (1..=INLINE).contains(&len).then_some(Self { words, long: None })
+    }
+
     /// How many bytes it has.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "only that of nobody is")]

@@ -127,6 +127,18 @@ pub fn time_left(system: SystemRef<'_>, ask: AskId) -> Option<Duration> {
     ask.deadline_abroad().map(|deadline| system.0.asks.until(deadline))
 }
 
+/// The words of an id, by which another thread can tell it; see [`id_of_words`].
+#[inline]
+pub fn id_words(id: &EntityId) -> [u64; 3] {
+    IdView::of(id).words()
+}
+
+/// The id of these words; `None` if it is longer than what fits there.
+#[inline]
+pub fn id_of_words(words: [u64; 3]) -> Option<EntityId> {
+    EntityId::of_words(words)
+}
+
 /// A number that depends on every byte of the id and on its type's, and on chance that this process drew as it began: who chooses ids
 /// cannot choose it.
 #[inline]
