@@ -46,9 +46,9 @@ pub use self::control::ControlCounts;
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{
-    Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, Gathered, LeaveError,
-    Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RecoverError, RecoveryMember,
-    RecoveryPlan, RemoteLookupError, StartError,
+    Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, DrainError, Gathered,
+    LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RecoverError,
+    RecoveryMember, RecoveryPlan, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
@@ -56,9 +56,9 @@ pub use self::sharding::{
     ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, ExplainError, Explanation,
     Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder,
     Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap, ShardMoves,
-    ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes,
+    ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes, WedgedWorker,
 };
-pub use self::topology::{Ended, Member, MemberState, Standing, Topology, TopologySnapshot};
+pub use self::topology::{Ended, Failure, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};
 
 #[doc(hidden)]

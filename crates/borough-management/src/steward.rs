@@ -85,7 +85,9 @@ fn drain(node: &Node, drains: &Arc<AtomicBool>) {
     }
     let (node, drains) = (node.node_handle(), drains.clone());
     tokio::spawn(async move {
-        node.drain().await;
+        if let Err(error) = node.drain().await {
+            tracing::warn!(%error, "was told to drain and did not");
+        }
         drains.store(false, Ordering::Relaxed);
     });
 }

@@ -70,7 +70,9 @@ async fn obey(node: &Node) -> Result<()> {
 }
 
 async fn drain(node: NodeHandle) {
-    node.drain().await;
+    if let Err(error) = node.drain().await {
+        output::remark(format_args!("borough: {error}"));
+    }
 }
 
 /// Whatever becomes of the process that started this one, this one ends with it; also if it is stopped then.

@@ -119,6 +119,13 @@ pub(super) static NODE: &[Setting] = &[
     ),
     setting!(
         OfNode,
+        "node.wedged_after",
+        Is::Time { least: Duration::from_secs(15), most: LONGEST },
+        wedged_after,
+        "A node whose worker has not answered for so long, because a handler blocks it, gives up its lease, so that its entities begin elsewhere although that handler may still run. Unset, it keeps them."
+    ),
+    setting!(
+        OfNode,
         "node.ask_timeout",
         TIME,
         ask_timeout,

@@ -26,6 +26,7 @@ mod queue;
 mod tests;
 mod thread;
 mod waiting;
+mod watchdog;
 mod words;
 
 pub use self::counts::ControlCounts;

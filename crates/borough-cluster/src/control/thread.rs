@@ -5,8 +5,9 @@
 
 use std::io;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use borough_actor::SystemHandle;
 use borough_protocol::formation::FoundingRule;
@@ -27,6 +28,7 @@ use super::inbound::Ear;
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
 use super::outlook::Outlook;
+use super::watchdog::Watchdog;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::discovery::Discovery;
@@ -35,8 +37,8 @@ use crate::link::{Hub, Members};
 use crate::myself::Myself;
 use crate::node::StartError;
 use crate::security::check_advertised;
-use crate::sharding::Sharding;
-use crate::topology::{Publisher, Topology};
+use crate::sharding::{Lease, Sharding};
+use crate::topology::{Failure, Publisher, Topology};
 use crate::transport::{Listener, Transport};
 
 /// How many words of others wait for the machine. Who speaks while it is full waits in line, one word a connection.
@@ -73,6 +75,8 @@ pub(crate) struct Setup {
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) founding: FoundingRule,
     pub(crate) rejoin: bool,
+    /// How long a worker may be wedged before the node gives up its lease; `None`: for as long as it is.
+    pub(crate) wedged_after: Option<Duration>,
     /// The actors.
     pub(crate) system: SystemHandle,
     /// Where they run, and the data lanes with them.
@@ -227,7 +231,10 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
-    let sharding = Sharding::start(&hub, setup.clock.clone(), &runtime, myself.uid(), send_command.clone());
+    let lease = Lease::new(setup.clock.clone(), setup.settings.max_pause);
+    let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone());
+    let watchdog = Watchdog::new(sharding.clone(), setup.clock.clone(), setup.wedged_after);
+    let failure = publisher.failure();
     let is_leaving = Arc::new(AtomicBool::new(false));
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
     let parts = Parts {
@@ -278,19 +285,38 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
-    live(lives, closing, stop).await;
+    let fails = give_up_if_failed(watchdog, closing.sharding.clone(), failure);
+    live(lives, fails, closing, stop).await;
 }
 
-/// All lives of the node, until it is told to stop.
-async fn live(lives: Lives, closing: Closing, mut stop: watch::Receiver<bool>) {
+/// All lives of the node, until it is told to stop or fails.
+async fn live(
+    lives: Lives,
+    fails: impl Future<Output = ()>,
+    closing: Closing,
+    mut stop: watch::Receiver<bool>,
+) {
     tokio::select! {
         biased;
         _ = stop.wait_for(|stop| *stop) => return,
+        // The machine ends without a word: whoever waits for the node's lease hears nothing more of it.
+        () = fails => {}
         () = lives.run() => {}
     }
     drop(closing);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// Ready once the node cannot work any more; by then nothing may run here, and whoever looks learns why.
+async fn give_up_if_failed(watchdog: Watchdog, sharding: Arc<Sharding>, failure: Arc<OnceLock<Failure>>) {
+    let why = watchdog.run().await;
+    tracing::error!(
+        %why,
+        "the node cannot run its entities: it gives up its lease, and the others go on without it; start its process again"
+    );
+    let _ = failure.set(why);
+    sharding.fail(why);
 }
 
 /// Lets others in, and sees to it that what is kept of them does not pile up.

@@ -296,6 +296,17 @@ impl NodeBuilder {
         self
     }
 
+    /// A node whose worker has not answered for so long, because a handler blocks it, gives up its lease, so that its entities begin elsewhere. Default:
+    /// never. Less than 15 s counts as 15 s, the time after which such a worker is logged and makes the node unready.
+    ///
+    /// **The blocked handler may still run then**, beside the next life of its entity: set it only if handlers that block are harmless when they
+    /// return late, or their writes are fenced (see [`Fence`](crate::Fence)). The last member keeps its entities, and so does a node that saw another one
+    /// removed without a goodbye in the last 5 minutes, or joined since. Nodes wedged at the same time give up 10 s after each other.
+    pub fn wedged_after(mut self, time: Duration) -> Self {
+        self.say("node.wedged_after").wedged_after = Some(time);
+        self
+    }
+
     /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 75 s: entities
     /// have 60 s to move away, and what was accepted meanwhile some time to arrive.
     pub fn leave_timeout(mut self, timeout: Duration) -> Self {
@@ -417,6 +428,7 @@ fn setup(
         discovery,
         founding,
         rejoin: options.rejoin,
+        wedged_after: options.wedged_after,
         system,
         runtime: Handle::current(),
         codec: options.codec,

@@ -10,6 +10,7 @@ use borough_wire::limits::{LimitError, TEXT_MAX};
 
 use crate::config::ConfigError;
 use crate::security::{SecretError, SecurityError};
+use crate::topology::Failure;
 use crate::transport::tls::TlsError;
 
 /// Why a node was not started. Nothing is left of it.
@@ -99,6 +100,22 @@ pub enum LeaveError {
     /// It was stopped before it could; others see a crash, and remove it by themselves.
     #[error("the node was stopped before it had left; the others will remove it by themselves")]
     Stopped,
+    /// It gave up its lease because it cannot work; others see a crash, and remove it by themselves once the lease is over.
+    #[error(
+        "the node cannot leave: {0}; the others remove it by themselves, stop the process and start it again"
+    )]
+    Failed(Failure),
+}
+
+/// Why a node has not given away what lives on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DrainError {
+    /// It gave up its lease because it cannot work: what lived on it begins elsewhere once the lease is over.
+    #[error(
+        "the node cannot give its entities away: {0}; they begin elsewhere by themselves, stop the process and start it again"
+    )]
+    Failed(Failure),
 }
 
 /// Why a name leads to no member.

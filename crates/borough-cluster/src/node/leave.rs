@@ -14,7 +14,8 @@ impl Node {
     ///
     /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the
     /// same end. Cancel safe: a leave once begun goes on. If too few voters can be heard to take note, it ends when the node gives its life
-    /// up by itself, after ten lease times (10 s with default settings).
+    /// up by itself, after ten lease times (10 s with default settings). Fails at once on a node that gave up its lease because it cannot work, see
+    /// [`Standing::Failed`].
     pub async fn leave(&self) -> Result<(), LeaveError> {
         leave(&self.shared).await
     }
@@ -40,6 +41,7 @@ pub(super) async fn leave(control: &Arc<Control>) -> Result<(), LeaveError> {
 async fn over(control: &Control) -> Result<(), LeaveError> {
     match control.topology.wait_until(|_| false).await {
         Err(Ended::Over(Standing::Stopped)) => Err(LeaveError::Stopped),
+        Err(Ended::Over(Standing::Failed(failure))) => Err(LeaveError::Failed(failure)),
         Ok(_) | Err(Ended::Over(_) | Ended::Refused(_)) => Ok(()),
     }
 }

@@ -351,6 +351,11 @@ where
     /// Each turn of an entity runs in a tokio task of its own, so that a handler that blocks its thread or computes for long holds up no other entity,
     /// as long as the runtime has a worker left. All else is as without; it costs a task for each message. Default: entities share a few tasks,
     /// and only one that awaits something makes way for others.
+    ///
+    /// It does not make blocking safe. Nothing can stop a thread: if the node loses its lease while a handler blocks or computes, the others wait
+    /// for `max_pause` (400 ms) and then begin the entity elsewhere, and the handler runs on beside it. That is logged at ERROR and counted
+    /// ([`KindStats::overran`](crate::KindStats::overran)) when the handler returns. Where that matters, keep what blocks below `max_pause`, await it
+    /// (`tokio::task::spawn_blocking`), or have the store compare epochs ([`Fence`]).
     pub fn task_per_entity(mut self) -> Self {
         self.host.task_per_entity = true;
         self

@@ -81,6 +81,10 @@ pub(super) struct Counts {
     pub(super) forwarded: AtomicUsize,
     refused: [AtomicU64; 5],
     dead: [AtomicU64; 4],
+    /// Workers that did not answer 15 pings.
+    pub(super) wedged: AtomicU64,
+    /// Handlers that ran on for longer than `max_pause` after the lease was over.
+    pub(super) overran: AtomicU64,
 }
 
 impl Counts {

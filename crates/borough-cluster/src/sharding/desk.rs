@@ -48,6 +48,8 @@ pub(super) enum Errand {
     Forget(Arc<str>),
     /// Something for the machine of the present life.
     Tell(Input),
+    /// The control thread asks whether it runs.
+    Ping,
     /// The node is gone.
     Stop,
 }
@@ -255,6 +257,7 @@ impl Desk {
                 }
             }
             Errand::Tell(input) => self.tell(input),
+            Errand::Ping => self.sharding.watchdog.answer(),
             Errand::Stop => {}
         }
     }

@@ -7,7 +7,8 @@ use borough_protocol::table::{State, Table};
 
 use super::Sharding;
 use super::desk::Sight;
-use crate::node::Node;
+use crate::node::{DrainError, Node};
+use crate::topology::Failure;
 
 impl Node {
     /// Gives away all that lives on this node, and hosts nothing any more; ready once nothing is here.
@@ -18,13 +19,23 @@ impl Node {
     ///
     /// Drain the hosts of a type one after the other: of those that drain at once none takes what another gives away, and what has not moved within a
     /// minute is dropped.
-    pub async fn drain(&self) {
-        self.sharding().drain().await;
+    ///
+    /// Fails on a node that gave up its lease because it cannot work, see [`Standing::Failed`](crate::Standing::Failed).
+    pub async fn drain(&self) -> Result<(), DrainError> {
+        self.sharding().drain().await
     }
 }
 
 impl Sharding {
-    async fn drain(self: &Arc<Self>) {
+    async fn drain(self: &Arc<Self>) -> Result<(), DrainError> {
+        tokio::select! {
+            biased;
+            failure = self.watchdog.failed() => Err(DrainError::Failed(failure)),
+            given = self.give_all_away() => given,
+        }
+    }
+
+    async fn give_all_away(self: &Arc<Self>) -> Result<(), DrainError> {
         let hosted = self.shells().into_iter().filter(|shell| shell.hosts());
         let ending: Vec<_> = hosted
             .map(|shell| {
@@ -33,9 +44,10 @@ impl Sharding {
             })
             .collect();
         for ended in ending {
-            // Only if the runtime ends, and the node with it.
-            let _ = ended.await;
+            // Only if the runtime ends.
+            ended.await.map_err(|_| DrainError::Failed(Failure::RuntimeGone))?;
         }
+        Ok(())
     }
 
     /// Ends the hosting of a type here once it can live elsewhere, or nothing of it lives here.

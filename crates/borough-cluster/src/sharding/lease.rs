@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::time::Timestamp;
@@ -22,15 +23,22 @@ pub(crate) struct Lease {
     life: AtomicU64,
     /// Set while no turn is to begin, as far as the control thread has seen.
     halt: Arc<AtomicBool>,
+    /// Until when the last lease there was lasted.
+    last: AtomicU64,
+    /// How often no lease was held for longer than `max_pause`.
+    lapses: Arc<AtomicU64>,
+    /// How long a turn may go on after the lease: others wait for that, too.
+    max_pause: Duration,
     /// Who waits until work may run again.
     waiting: Mutex<Vec<Waker>>,
 }
 
 impl Lease {
     /// Nothing may run yet.
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub(crate) fn new(clock: Clock, max_pause: Duration) -> Self {
         let (until, life, halt) = (AtomicU64::new(0), AtomicU64::new(0), Arc::new(AtomicBool::new(true)));
-        Self { clock, until, life, halt, waiting: Mutex::default() }
+        let (last, lapses) = (AtomicU64::new(0), Arc::default());
+        Self { clock, until, life, halt, last, lapses, max_pause, waiting: Mutex::default() }
     }
 
     /// The mark that is set while no turn is to begin.
@@ -52,6 +60,10 @@ impl Lease {
 
     /// Work of the present life may run until then; not at all, if that is over.
     pub(crate) fn renew(&self, until: Timestamp) {
+        if until > self.clock.now() && self.is_overdue() {
+            self.lapses.fetch_add(1, Ordering::AcqRel);
+        }
+        self.last.fetch_max(until.as_nanos(), Ordering::AcqRel);
         let before = self.until.swap(until.as_nanos(), Ordering::AcqRel);
         let halts = !self.holds();
         if self.halt.load(Ordering::Relaxed) != halts {
@@ -63,6 +75,17 @@ impl Lease {
                 waker.wake();
             }
         }
+    }
+
+    /// How often no lease was held for longer than `max_pause`, and one was had again: a turn during which it rises has outlasted its lease.
+    pub(crate) fn lapses(&self) -> &Arc<AtomicU64> {
+        &self.lapses
+    }
+
+    /// Whether the last lease has been over for longer than `max_pause`: a turn that still runs may run elsewhere too.
+    pub(crate) fn is_overdue(&self) -> bool {
+        let last = self.last.load(Ordering::Acquire);
+        last != 0 && self.clock.now().since(Timestamp::from_nanos(last)) > self.max_pause
     }
 
     /// Whether work of that life may run now.

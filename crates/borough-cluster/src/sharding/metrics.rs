@@ -44,6 +44,8 @@ table! {
     ENTITIES = "borough_sharding_entities", Gauge, None, "entities that live on this node";
     HANDLED = "borough_sharding_handled_total", Counter, None, "messages handled by entities of this node";
     LONG_TURNS = "borough_sharding_long_turns_total", Counter, None, "turns that held up others for more than 10 ms, of those that were timed";
+    WEDGED = "borough_sharding_wedged_workers_total", Counter, None, "workers that did not answer for 15 s, because a handler blocked them or the runtime did not run them";
+    OVERRAN = "borough_sharding_turns_outlasting_lease_total", Counter, None, "handlers that ran on for longer than `max_pause` after the node's lease was over";
     TURN_P50 = "borough_sharding_turn_p50_seconds", Gauge, None, "half of the turns took no longer, in the last 10 to 20 s; 0 if none was timed";
     TURN_P99 = "borough_sharding_turn_p99_seconds", Gauge, None, "99 of 100 turns took no longer, in the last 10 to 20 s; 0 if none was timed";
     HELD = "borough_sharding_held", Gauge, None, "messages that wait on this node for a way to their shard";
@@ -88,6 +90,8 @@ pub(super) fn publish(stats: &KindStats) {
     gauge(HELD_FOR, stats.held_for.as_secs_f64());
     counter(HANDLED, stats.handled);
     counter(LONG_TURNS, stats.long_turns);
+    counter(WEDGED, stats.wedged);
+    counter(OVERRAN, stats.overran);
     counter(FORWARDED, stats.forwarded as u64);
     labelled(REFUSED, "reason", &stats.refusals.by_reason());
     labelled(DEAD, "reason", &stats.dead_letters.by_reason());

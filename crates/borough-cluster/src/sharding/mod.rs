@@ -45,8 +45,10 @@ mod steering;
 mod surroundings;
 mod tally;
 mod view;
+mod watchdog;
 mod weigh;
 mod wire;
+mod workers;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -58,6 +60,7 @@ use borough_protocol::node::{Command, Input as NodeInput};
 use borough_protocol::sharding::ShardReport;
 use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Event, Word};
+use borough_protocol::time::Timestamp;
 use borough_wire::codec::CodecId;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -87,9 +90,11 @@ use self::rounds::Rounds;
 pub use self::settings::{Fence, Fenced};
 use self::shell::Shell;
 pub use self::start::ENTITY_START_TIMEOUT;
+pub use self::watchdog::WedgedWorker;
+pub(crate) use self::watchdog::{PING_EVERY, PINGS, TaskGuard, Watchdog};
 pub(crate) use self::wire::is_kind;
-use crate::clock::Clock;
 use crate::link::Hub;
+use crate::topology::Failure;
 
 /// How long a node that leaves waits for what it holds to find its way, and how often it looks.
 const SETTLE_TIME: Duration = Duration::from_secs(10);
@@ -102,6 +107,7 @@ const EVENTS_KEPT: usize = 1024;
 pub(crate) struct Sharding {
     hub: Arc<Hub>,
     pub(crate) lease: Lease,
+    pub(crate) watchdog: Watchdog,
     runtime: Handle,
     errands: mpsc::UnboundedSender<Errand>,
     sight: watch::Sender<Sight>,
@@ -119,7 +125,7 @@ impl Sharding {
     /// Begins the sharding of a node; its desk runs on `runtime`.
     pub(crate) fn start(
         hub: &Arc<Hub>,
-        clock: Clock,
+        lease: Lease,
         runtime: &Handle,
         life: Uid,
         commands: mpsc::Sender<NodeInput>,
@@ -129,7 +135,8 @@ impl Sharding {
         let seen = sight.subscribe();
         let (report, mut reports) = watch::channel(Arc::<ShardReport>::default());
         let sharding = Arc::new(Self {
-            lease: Lease::new(clock),
+            lease,
+            watchdog: Watchdog::default(),
             errands,
             sight,
             commands: commands.clone(),
@@ -150,7 +157,13 @@ impl Sharding {
                 }
             }
         });
-        runtime.spawn(Desk::new(&sharding, to_run, seen).run());
+        let (desk, guard) = (Desk::new(&sharding, to_run, seen), sharding.watchdog.guard());
+        runtime.spawn(async move {
+            // Dropped before this task is done, it says so.
+            let guard = guard;
+            desk.run().await;
+            guard.done();
+        });
         runtime.spawn(Rounds::default().run(sharding.clone()));
         sharding
     }
@@ -185,12 +198,19 @@ impl Sharding {
         drop(self.runtime.spawn(async move { commands.send(NodeInput::Command(command)).await }));
     }
 
+    /// Nothing may run here any more, and nobody has a part in a cluster: the node cannot work.
+    pub(crate) fn fail(&self, why: Failure) {
+        self.watchdog.fail(why);
+        self.lease.renew(Timestamp::ZERO);
+        self.show(|sight| sight.table.take().is_some());
+    }
+
     /// Shows the desk what the control thread knows.
     pub(crate) fn show(&self, change: impl FnOnce(&mut Sight) -> bool) {
         self.sight.send_if_modified(change);
     }
 
-    fn sight(&self) -> Sight {
+    pub(crate) fn sight(&self) -> Sight {
         self.sight.borrow().clone()
     }
 

@@ -69,6 +69,10 @@ pub struct KindStats {
     /// The entities whose turns took longest in the last minute, the slowest first, and how long that was; a turn that has not ended counts with
     /// what it took so far. Turns that await nothing are here only if they were timed, as few are.
     pub slowest: Vec<(String, Duration)>,
+    /// How often a worker there did not answer for 15 s, because a handler blocked it or the runtime did not run it.
+    pub wedged: u64,
+    /// How many handlers there ran on for longer than `max_pause` after the node's lease was over: each may have run beside its entity's next home.
+    pub overran: u64,
 }
 
 impl KindStats {
@@ -229,6 +233,9 @@ impl Node {
         let Some(table) = sight.table.filter(|table| table.member(sight.life).is_some()) else {
             return false;
         };
+        if !sharding.wedged().is_empty() {
+            return false;
+        }
         kinds.iter().all(|name| {
             let Some(shell) = sharding.shell(name) else { return false };
             let known = table.kind_named(name);

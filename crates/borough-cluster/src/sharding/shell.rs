@@ -14,6 +14,7 @@ use borough_protocol::version::Version;
 use super::host::{Depth, Order, Woken};
 use super::queries::KindStats;
 use super::routes::Used;
+use super::watchdog::WedgedWorker;
 
 /// See the module.
 pub(super) trait Shell: Send + Sync {
@@ -79,6 +80,9 @@ pub(super) trait Shell: Send + Sync {
 
     /// Looks, now and then, after what waits for a word of another node.
     fn look_around(&self);
+
+    /// Pings its workers, and gives those that have not answered for long; see [`Sharding::ping`](super::Sharding::ping).
+    fn ping(&self, starts_over: bool) -> Vec<WedgedWorker>;
 
     /// How many messages wait for a way.
     fn held(&self) -> usize;

@@ -22,6 +22,7 @@ use super::queries::KindStats;
 use super::routes::{Used, Way};
 use super::shell::{Closing, Opening, Shell};
 use super::view::View;
+use super::watchdog::WedgedWorker;
 use super::wire;
 
 impl<M: Message> KindCore<M> {
@@ -259,6 +260,10 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn look_around(&self) {
         self.ask_for_room();
+    }
+
+    fn ping(&self, starts_over: bool) -> Vec<WedgedWorker> {
+        self.ping_lanes(starts_over)
     }
 
     fn held(&self) -> usize {

@@ -1,7 +1,7 @@
 //! What the lanes of a type need of the node around them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 
 use borough_actor::remote::{Carrier, Message};
@@ -23,6 +23,7 @@ use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
 use super::kind::KindCore;
 use super::settings::Fenced;
 use super::view::View;
+use super::watchdog::TaskGuard;
 use super::wire;
 
 impl Sight for View {
@@ -87,6 +88,22 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 
     fn halt(&self) -> Arc<AtomicBool> {
         self.sharding.lease.halt().clone()
+    }
+
+    fn lapses(&self) -> Arc<AtomicU64> {
+        self.sharding.lease.lapses().clone()
+    }
+
+    fn is_overdue(&self) -> bool {
+        self.sharding.lease.is_overdue()
+    }
+
+    fn outlasted(&self, id: &EntityId, is_new: bool) {
+        self.has_outlasted(id, is_new);
+    }
+
+    fn guard(&self) -> Option<TaskGuard> {
+        Some(self.sharding.watchdog.guard())
     }
 
     fn resumed(&self, waker: &Waker) {

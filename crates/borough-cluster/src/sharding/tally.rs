@@ -36,6 +36,8 @@ impl<M: Message> KindCore<M> {
             busiest: Vec::new(),
             turns: TurnTimes::default(),
             slowest: Vec::new(),
+            wedged: self.counts.wedged.load(Ordering::Relaxed),
+            overran: self.counts.overran.load(Ordering::Relaxed),
         };
         let mut all_turns = Spread::default();
         for lane in self.lanes() {

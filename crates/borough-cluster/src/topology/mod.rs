@@ -2,6 +2,7 @@
 //!
 //! Promise: whoever listens has the newest snapshot in the end. One who is slow misses what was between, never the last.
 
+mod failure;
 mod handle;
 mod publisher;
 mod snapshot;
@@ -11,6 +12,7 @@ mod suspicions;
 #[cfg(test)]
 mod tests;
 
+pub use self::failure::Failure;
 pub use self::handle::{Ended, Topology};
 pub(crate) use self::publisher::Publisher;
 pub use self::snapshot::{Member, MemberState, Standing, TopologySnapshot};

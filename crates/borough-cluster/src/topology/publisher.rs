@@ -1,6 +1,6 @@
 //! Where snapshots come from: the control side of the topology.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use borough_protocol::incarnation::{Incarnation, NodeId};
 use borough_protocol::node;
@@ -8,12 +8,13 @@ use borough_protocol::time::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::failure::Failure;
 use super::handle::Topology;
 use super::snapshot::{Standing, TopologySnapshot};
 use super::survey::survey;
 use super::suspicions::Suspicions;
 
-/// Publishes what the machine knows. When it is dropped, the node was stopped.
+/// Publishes what the machine knows. When it is dropped, the node was stopped, or has failed.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     newest: watch::Sender<Arc<TopologySnapshot>>,
@@ -21,6 +22,7 @@ pub(crate) struct Publisher {
     standing: Standing,
     is_stale: bool,
     suspicions: Arc<Suspicions>,
+    failure: Arc<OnceLock<Failure>>,
 }
 
 impl Publisher {
@@ -33,12 +35,18 @@ impl Publisher {
             standing: Standing::Seeking,
             is_stale: false,
             suspicions: Arc::default(),
+            failure: Arc::default(),
         }
     }
 
     /// What others hold of it; actors are fed on that runtime.
     pub(crate) fn topology(&self, runtime: Handle) -> Topology {
         Topology::new(self.newest.subscribe(), self.suspicions.clone(), runtime)
+    }
+
+    /// Set before it is dropped if the node has failed.
+    pub(crate) fn failure(&self) -> Arc<OnceLock<Failure>> {
+        self.failure.clone()
     }
 
     /// The newest snapshot.
@@ -103,7 +111,8 @@ impl Publisher {
 impl Drop for Publisher {
     fn drop(&mut self) {
         if !self.standing.is_final() {
-            self.end(Standing::Stopped);
+            let failure = self.failure.get().copied();
+            self.end(failure.map_or(Standing::Stopped, Standing::Failed));
         }
     }
 }

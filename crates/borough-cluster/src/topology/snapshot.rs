@@ -11,6 +11,8 @@ use borough_protocol::table::Cluster;
 use borough_protocol::version::Version;
 use borough_protocol::voters::Voters;
 
+use super::failure::Failure;
+
 /// How a node stands to its cluster.
 ///
 /// ```text
@@ -20,6 +22,8 @@ use borough_protocol::voters::Voters;
 ///    |                      |
 ///    |                      +--> Leaving --> Left
 ///    +--> Refused           +--> Closing --> Closed
+///
+/// any of them --cannot run its entities any more--> Failed
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,13 +53,21 @@ pub enum Standing {
     Refused(Refusal),
     /// It was stopped without leaving.
     Stopped,
+    /// It cannot run its entities any more, and gave up its lease: the others wait until that is over, and go on without it. Its process is to be
+    /// started again.
+    Failed(Failure),
 }
 
 impl Standing {
     /// Whether nothing comes after it: the node has no part in a cluster any more and looks for none.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Left | Self::Closed | Self::GaveUp(_) | Self::Refused(_) | Self::Stopped => true,
+            Self::Left
+            | Self::Closed
+            | Self::GaveUp(_)
+            | Self::Refused(_)
+            | Self::Stopped
+            | Self::Failed(_) => true,
             Self::Seeking
             | Self::Joining
             | Self::Member
@@ -82,6 +94,7 @@ impl fmt::Display for Standing {
             Self::GaveUp(why) => return write!(f, "gave up ({why:?})"),
             Self::Refused(refusal) => return write!(f, "refused: {refusal}"),
             Self::Stopped => "stopped",
+            Self::Failed(failure) => return write!(f, "failed: {failure}"),
         })
     }
 }

@@ -201,7 +201,7 @@ async fn those_in_line_on_the_old_node_are_not_overtaken_when_the_entity_moves()
     within(settled(&accepted)).await;
     assert!(region.try_tell("x", Book::Close).unwrap_err().is_full());
     books(&a).await;
-    within(b.drain()).await;
+    within(b.drain()).await.unwrap();
     within(flood).await.unwrap();
     let pages = within(region.ask("x", Book::Read).timeout(Duration::from_secs(60))).await.unwrap();
     assert_eq!((pages.notes[&1], pages.misplaced), ((MANY, MANY), vec![]));

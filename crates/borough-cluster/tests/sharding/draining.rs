@@ -24,7 +24,7 @@ async fn a_drained_node_hosts_nothing_and_stays_a_member_and_a_proxy() {
     }
     after(Duration::from_secs(5)).await;
     assert!(owned(&a, &c) > 0);
-    within(c.drain()).await;
+    within(c.drain()).await.unwrap();
     assert_eq!((owned(&c, &c), c.sharding_stats_here().await.kinds[0].hosts), (0, false));
     assert_eq!(c.shard_maps()[0].hosts.len(), 2);
     assert_eq!(c.topology().current().up().count(), 3);
@@ -39,16 +39,16 @@ async fn a_drained_node_hosts_nothing_and_stays_a_member_and_a_proxy() {
     // Nothing comes back by itself, and it may be said again.
     after(Duration::from_secs(30)).await;
     assert_eq!(owned(&a, &c), 0);
-    within(c.drain()).await;
+    within(c.drain()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_hosts_nothing_is_drained_at_once() {
     let mut rig = Rig::new(142);
     let alone = rig.node("a:1", &[]).start().await.unwrap();
-    within(alone.drain()).await;
+    within(alone.drain()).await.unwrap();
     let seeking = rig.node("b:1", &["nowhere:1"]).start().await.unwrap();
-    within(seeking.drain()).await;
+    within(seeking.drain()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -56,7 +56,7 @@ async fn a_node_that_was_drained_before_it_joined_hosts_nothing_then() {
     let mut rig = Rig::new(145);
     let late = rig.node("b:1", &["a:1"]).start().await.unwrap();
     let region = books(&late).await;
-    within(late.drain()).await;
+    within(late.drain()).await.unwrap();
     let [a] = rig.cluster(["a:1"]).await;
     books(&a).await;
     within(late.wait_for(2)).await.unwrap();

@@ -26,3 +26,4 @@ mod recovering;
 mod runtime_gone;
 mod setting_up;
 mod starting;
+mod wedged;

@@ -24,6 +24,7 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("node.app_version", "7", |node| node.app_version("7")),
     ("node.zone", "z7", |node| node.zone("z7")),
     ("node.rejoin", "true", |node| node.rejoin(true)),
+    ("node.wedged_after", "7.25 s", |node| node.wedged_after(TIME)),
     ("node.ask_timeout", "7.25 s", |node| node.ask_timeout(TIME)),
     ("node.leave_timeout", "7.25 s", |node| node.leave_timeout(TIME)),
     ("node.codec", "json", |node| node.codec(CodecId::Json)),

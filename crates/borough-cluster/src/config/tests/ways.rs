@@ -11,6 +11,7 @@ fn other(setting: &Setting) -> (String, String, String) {
         SettingKind::Texts => ("[\"a\", \"b\"]".into(), "a,b".into(), "a, b".into()),
         SettingKind::Listen | SettingKind::Address => quoted("10.0.0.9:7"),
         SettingKind::Addresses => ("[\"a:1\", \"b:2\"]".into(), " a:1, b:2".into(), "a:1, b:2".into()),
+        SettingKind::Time { least, .. } if least.as_secs() > 7 => quoted("77 s"),
         SettingKind::Time { .. } => quoted("7.25 s"),
         SettingKind::Number { least, .. } => {
             let number = [*least, least + 1].map(|number| number.to_string());

@@ -5,11 +5,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use borough_actor::Actor;
 use borough_actor::resident::{self, Turned};
+use borough_actor::{Actor, EntityId};
 
 use super::floor::{Floor, Home};
 use super::pace::Since;
@@ -26,6 +27,7 @@ struct Shared<A: Actor> {
     state: Mutex<State<A>>,
     /// Who waits for its end.
     waker: Mutex<Waker>,
+    id: EntityId,
 }
 
 enum State<A: Actor> {
@@ -48,6 +50,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State::Goes(Box::pin(turn))),
             waker: Mutex::new(self.call.waker.clone()),
+            id: home.table.peek(slot).id.clone(),
         });
         let apart = Apart(shared.clone());
         // First it is known that the lane waits for it.
@@ -67,7 +70,13 @@ impl<A: Actor> Shared<A> {
             around.resumed(cx.waker());
             return Poll::Pending;
         }
-        let Poll::Ready(turned) = turn.as_mut().poll(cx) else { return Poll::Pending };
+        let lapses = around.lapses();
+        let before = lapses.load(Ordering::Acquire);
+        let polled = turn.as_mut().poll(cx);
+        if lapses.load(Ordering::Acquire) != before || around.is_overdue() {
+            around.outlasted(&self.id, true);
+        }
+        let Poll::Ready(turned) = polled else { return Poll::Pending };
         *state = State::Over(turned);
         drop(state);
         let waker = lock(&self.waker).clone();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::busy::{Busy, Doing, Waits};
 use super::lane::Shared;
 use super::pace::{Pace, Since};
 use super::policy::Ranks;
+use super::probe::Probe;
 use super::settings::Settings;
 use super::surroundings::{Nothing, Sight, Surroundings};
 use super::table::{Body, Table};
@@ -60,6 +61,13 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) clock: Option<AskClock>,
     /// Set while no turn is to begin.
     pub(super) halt: Arc<AtomicBool>,
+    /// What other threads see of this lane's turns.
+    pub(super) probe: Arc<Probe>,
+    /// See [`Surroundings::lapses`], and how many the lane has seen.
+    pub(super) lapses: Arc<AtomicU64>,
+    pub(super) lapses_seen: u64,
+    /// Whether there was no lease when user code was last entered.
+    pub(super) began_halted: bool,
     /// How many entities are ending because they were idle, or there were too many.
     pub(super) leaving: usize,
     turns: T,
@@ -123,6 +131,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             waking: Vec::new(),
             clock: None,
             halt: around.halt(),
+            probe: shared.probe.clone(),
+            lapses: around.lapses(),
+            lapses_seen: 0,
+            began_halted: false,
             leaving: 0,
             turns,
             ctx: None,
@@ -215,7 +227,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         let mut place = self.message_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.message(actor, ctx, message, ask)));
-        match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
+        self.enter(home, slot);
+        let polled = poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker));
+        self.leave(home, slot);
+        match polled {
             Poll::Ready(turned) => {
                 if let Some(since) = since {
                     self.pace.end(&home.table.peek(slot).id, since);
@@ -230,10 +245,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// The first turn of an instance that is to be made; the slot is lent.
     pub(super) fn begin(&mut self, home: &mut Home<A, T>, slot: u32) {
+        self.enter(home, slot);
         let made = {
             let (id, make) = (&home.table.peek(slot).id, &self.settings.make);
             resident::catch(|| make(id))
         };
+        self.leave(home, slot);
         let actor = match made {
             Ok(actor) => actor,
             Err(fault) => return self.failed(home, slot, None, fault, false),
@@ -249,7 +266,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
         let mut place = self.begin_place.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(self.turns.begin(actor, ctx, followed)));
-        match poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker)) {
+        self.enter(home, slot);
+        let polled = poll_place(&mut place, &mut TaskContext::from_waker(&self.call.waker));
+        self.leave(home, slot);
+        match polled {
             Poll::Ready(turned) => {
                 place.as_mut().set(None);
                 self.begin_place = Some(place);
@@ -273,7 +293,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if self.settings.task_per_entity {
             return self.apart(home, slot, purpose, future, None);
         }
-        match future.as_mut().poll(&mut TaskContext::from_waker(&self.call.waker)) {
+        self.enter(home, slot);
+        let polled = future.as_mut().poll(&mut TaskContext::from_waker(&self.call.waker));
+        self.leave(home, slot);
+        match polled {
             Poll::Ready(turned) => self.turned(home, slot, turned, purpose),
             Poll::Pending => self.park(home, slot, Pending::Other(future), purpose, None),
         }
@@ -317,14 +340,10 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// A turn that awaited something can go on.
     pub(super) fn resume(&mut self, home: &mut Home<A, T>, slot: u32) {
-        let Body::Busy(busy) = &mut home.table.slot(slot).body else { return };
-        let Doing::Turn(turning) = &mut busy.doing else { return };
-        turning.call.hush();
-        let Poll::Ready(turned) = turning.future.poll(&mut TaskContext::from_waker(&turning.call.waker))
-        else {
-            return;
-        };
-        let Doing::Turn(turning) = mem::replace(&mut busy.doing, Doing::Lent) else { return };
+        self.enter(home, slot);
+        let polled = poll_turn(home, slot);
+        self.leave(home, slot);
+        let Poll::Ready((turned, turning)) = polled else { return };
         self.pace.end(&home.table.peek(slot).id, turning.since);
         let purpose = self.unpark(home, slot, turning);
         home.table.slot(slot).stamp = self.stamp;
@@ -340,6 +359,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         let hash = self.hash(&home.table.peek(slot).id);
         resident::forget_awaiting(&self.system, resident::actor_id(hash));
         // User code too, if it is ended by force.
+        self.enter(home, slot);
         let ended = resident::catch(|| match future {
             Pending::Message(mut place) => {
                 place.as_mut().set(None);
@@ -351,6 +371,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             }
             Pending::Other(_) => {}
         });
+        self.leave(home, slot);
         if let Err(fault) = ended {
             tracing::error!(kind = self.around.kind(), %fault, "a turn panicked as it was dropped");
         }
@@ -537,6 +558,22 @@ pub(super) fn busy<A: Actor, T: Turns<A>>(body: &mut Body<A, T>) -> &mut Busy<A,
     match body {
         Body::Busy(busy) => busy,
         Body::Vacant | Body::Live(_) | Body::Lent => unreachable!("it was made busy"),
+    }
+}
+
+/// Goes on with the turn in that slot; if it is over, the slot is lent.
+fn poll_turn<A: Actor, T: Turns<A>>(home: &mut Home<A, T>, slot: u32) -> Poll<(Turned<A>, Turning<A, T>)> {
+    let Body::Busy(busy) = &mut home.table.slot(slot).body else { return Poll::Pending };
+    let Doing::Turn(turning) = &mut busy.doing else { return Poll::Pending };
+    turning.call.hush();
+    let polled = turning.future.poll(&mut TaskContext::from_waker(&turning.call.waker));
+    let Poll::Ready(turned) = polled else { return Poll::Pending };
+    match mem::replace(&mut busy.doing, Doing::Lent) {
+        Doing::Turn(turning) => Poll::Ready((turned, turning)),
+        other => {
+            busy.doing = other;
+            Poll::Pending
+        }
     }
 }
 

@@ -114,9 +114,11 @@ where
             self.set_stamp(Instant::now());
         }
         for _ in 0..YIELD_AFTER {
+            self.shared.probe.answer();
             if !self.floor.around.may_run() {
                 return self.poll_suspended(cx);
             }
+            self.floor.see_lease();
             self.do_orders();
             if !(self.answer_calls() && self.do_again() && self.ring_all(cx)) {
                 // The lease was over in between.

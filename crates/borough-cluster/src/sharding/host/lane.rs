@@ -7,16 +7,19 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use borough_actor::remote::{Carrier, Message};
 use borough_actor::resident::{Asked, Mailbox, Queued, Refusal, Ticket, WhenFull};
 use borough_actor::{Tell, TellError, TryTellError};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::inlet::LaneInlet;
 use super::order::{Depth, LaneStats, Order};
 use super::packet::Spares;
 use super::parcel::{Barrier, Item, Parcel, Rare, Stowed};
+use super::probe::Probe;
 use crate::sharding::crowd::Crowd;
 use crate::sharding::hold::Held;
 
@@ -27,6 +30,10 @@ const CAPACITY: NonZeroU32 = NonZeroU32::new(2048).unwrap();
 pub(super) const ORDERS: u8 = 1;
 pub(super) const READY: u8 = 1 << 1;
 const END: u8 = 1 << 2;
+const PING: u8 = 1 << 3;
+
+/// How long a lane may take to say what lives in it before what it said last is given.
+const STATS_TIME: Duration = Duration::from_secs(1);
 
 /// The way to the entities of some shards of one type. Cheap to clone.
 pub(crate) struct Lane<M>(pub(super) Arc<Shared<M>>);
@@ -43,6 +50,9 @@ pub(super) struct Shared<M> {
     pub(super) crowd: Arc<Crowd<Held<M>>>,
     /// Buffers for what comes from other nodes.
     pub(super) spares: Arc<Spares>,
+    pub(super) probe: Arc<Probe>,
+    /// What the lane said last of what lives in it.
+    last_stats: Mutex<LaneStats>,
 }
 
 impl<M> Shared<M> {
@@ -87,6 +97,8 @@ impl<M> Shared<M> {
             ready: Mutex::default(),
             crowd,
             spares: Arc::default(),
+            probe: Arc::default(),
+            last_stats: Mutex::default(),
         }
     }
 }
@@ -151,11 +163,35 @@ impl<M: Message> Lane<M> {
         LaneInlet::new(self.0.clone(), carrier)
     }
 
-    /// What lives in the lane; nothing, if it is gone.
+    /// What lives in the lane; what it said last, if a handler holds it up; nothing, if it is gone.
     pub(crate) async fn stats(&self, depth: Depth) -> LaneStats {
+        let last = || self.0.last_stats.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.0.probe.missed() > 1 {
+            return last().clone();
+        }
         let (say, said) = oneshot::channel();
         self.order(Order::Stats(depth, say));
-        said.await.unwrap_or_default()
+        let Ok(said) = timeout(STATS_TIME, said).await else { return last().clone() };
+        let stats = said.unwrap_or_default();
+        last().clone_from(&stats);
+        stats
+    }
+
+    /// Asks the lane for a sign that it runs; how many of those in a row it has not given. `None` if it has ended.
+    pub(crate) fn ping(&self, starts_over: bool) -> Option<u32> {
+        if self.0.mailbox.is_closed() {
+            return None;
+        }
+        let (missed, is_new) = self.0.probe.ping(starts_over);
+        if is_new {
+            self.0.mailbox.interrupt(PING);
+        }
+        Some(missed)
+    }
+
+    /// What the lane shows of itself.
+    pub(crate) fn probe(&self) -> &Probe {
+        &self.0.probe
     }
 
     #[cold]

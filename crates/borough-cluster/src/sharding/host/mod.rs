@@ -26,6 +26,8 @@ mod pace;
 mod packet;
 mod parcel;
 mod policy;
+mod polling;
+mod probe;
 mod settings;
 mod shard;
 mod slowest;
@@ -53,11 +55,13 @@ use self::lane::Shared;
 pub(crate) use self::order::{Depth, LaneReport, LaneStats, Order, Woken};
 pub(crate) use self::parcel::{Barrier, Came, Parcel};
 pub use self::policy::{Passivation, Policy};
+pub(crate) use self::probe::Probe;
 pub(crate) use self::settings::{Make, Migration, Settings};
 pub(crate) use self::slowest::SLOWEST;
 pub(crate) use self::spread::Spread;
 pub use self::spread::TurnTimes;
 pub(crate) use self::surroundings::{Fencing, Forwarded, Sight, Surroundings};
+use crate::sharding::TaskGuard;
 
 /// How many lanes there are for each worker of the runtime: a few, so that one that is held up leaves others.
 const LANES_PER_WORKER: u32 = 2;
@@ -85,10 +89,10 @@ where
                     let (settings, around) = (settings.clone(), surroundings.clone());
                     let floor = Floor::new(settings, around, shared.clone(), station, turns::turns::<A>());
                     let mut hall = Hall::new(floor, shared.clone(), lanes);
-                    let end = End(shared.clone());
+                    let end = End { shared: shared.clone(), guard: surroundings.guard() };
                     drop(runtime.spawn(async move {
                         std::future::poll_fn(|cx| hall.poll(cx)).await;
-                        drop(end);
+                        end.in_order();
                     }));
                 }
                 // The system shuts down: nothing is let in.
@@ -100,12 +104,24 @@ where
 }
 
 /// Dropped with the task of a lane, however that ends: whoever sends there learns that nobody takes it.
-struct End<M>(Arc<Shared<M>>);
+struct End<M> {
+    shared: Arc<Shared<M>>,
+    guard: Option<TaskGuard>,
+}
+
+impl<M> End<M> {
+    /// The lane was told to end.
+    fn in_order(mut self) {
+        if let Some(guard) = self.guard.take() {
+            guard.done();
+        }
+    }
+}
 
 impl<M> Drop for End<M> {
     fn drop(&mut self) {
-        drop(self.0.mailbox.close());
-        self.0.drop_orders();
+        drop(self.shared.mailbox.close());
+        self.shared.drop_orders();
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use borough_wire::codec::CodecId;
 
 use super::order::LaneReport;
 use super::parcel::Barrier;
+use crate::sharding::TaskGuard;
 use crate::sharding::crowd::{Admitted, Crowd};
 use crate::sharding::hold::Held;
 
@@ -80,6 +81,24 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// Set while no turn is to begin: looked at before each, where to ask whether it may would take too long.
     fn halt(&self) -> Arc<AtomicBool>;
+
+    /// Rises when a lease is had again after none was for longer than `max_pause`.
+    fn lapses(&self) -> Arc<AtomicU64> {
+        Arc::default()
+    }
+
+    /// Whether the last lease has been over for longer than `max_pause`.
+    fn is_overdue(&self) -> bool {
+        false
+    }
+
+    /// A handler of that entity ran on for longer than `max_pause` after the lease was over; `is_new` if that is to be counted.
+    fn outlasted(&self, _id: &EntityId, _is_new: bool) {}
+
+    /// What a lane keeps, to say that it ended although nobody told it to.
+    fn guard(&self) -> Option<TaskGuard> {
+        None
+    }
 
     /// Wakes the task when they may again.
     fn resumed(&self, waker: &Waker);

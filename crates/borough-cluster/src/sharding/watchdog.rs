@@ -1,0 +1,193 @@
+//! Whether this node can work: what its tasks and the control thread's pings say.
+//!
+//! ```text
+//!         +--ends in order------------------------------> nothing
+//! a task -+--dropped with its runtime, or panicked------> Failure: the lease is given up, without a goodbye
+//!         +--does not answer 15 pings, a second apart---> wedged: ERROR, not ready; the lease is given up if `wedged_after` says so
+//! ```
+//! Promise: nothing here is on the way of a message but a few stores that no other thread reads meanwhile.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::Sharding;
+use super::desk::Errand;
+use super::host::Probe;
+use crate::node::Node;
+use crate::topology::Failure;
+
+/// How often workers are pinged.
+pub(crate) const PING_EVERY: Duration = Duration::from_secs(1);
+/// A worker that has not answered so many pings in a row is wedged.
+pub(crate) const PINGS: u32 = 15;
+
+/// A worker that does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WedgedWorker {
+    /// The type whose entities it runs; `None`: the region driver, which follows the table.
+    pub kind: Option<String>,
+    /// The entity whose handler it is in; `None` if it is in none, so that the runtime does not get to run it.
+    pub entity: Option<String>,
+    /// For how long it has not answered, to the second.
+    pub silent: Duration,
+}
+
+/// See the module.
+pub(crate) struct Watchdog {
+    failure: watch::Sender<Option<Failure>>,
+    /// Of the region driver.
+    desk: Probe,
+    wedged: Mutex<Vec<WedgedWorker>>,
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        Self { failure: watch::Sender::new(None), desk: Probe::default(), wedged: Mutex::default() }
+    }
+}
+
+impl Watchdog {
+    /// What a task keeps that the node cannot work without.
+    pub(super) fn guard(&self) -> TaskGuard {
+        TaskGuard { failure: self.failure.clone(), is_done: false }
+    }
+
+    /// The node gives up its lease for that reason, unless it did for another.
+    pub(super) fn fail(&self, failure: Failure) {
+        set(&self.failure, failure);
+    }
+
+    /// Ready once it cannot work any more. Cancel safe.
+    pub(crate) async fn failed(&self) -> Failure {
+        let mut failure = self.failure.subscribe();
+        match failure.wait_for(Option::is_some).await.ok().and_then(|failure| *failure) {
+            Some(failure) => failure,
+            // The sender is here.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The region driver answers.
+    pub(super) fn answer(&self) {
+        self.desk.answer();
+    }
+
+    fn wedged(&self) -> Vec<WedgedWorker> {
+        self.wedged.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn set(sender: &watch::Sender<Option<Failure>>, failure: Failure) {
+    sender.send_if_modified(|known| {
+        let is_first = known.is_none();
+        known.get_or_insert(failure);
+        is_first
+    });
+}
+
+/// Kept by a task that the node cannot work without. Dropped before the task is done, it says that the node cannot work.
+pub(crate) struct TaskGuard {
+    failure: watch::Sender<Option<Failure>>,
+    is_done: bool,
+}
+
+impl TaskGuard {
+    /// The task ended in order.
+    pub(crate) fn done(mut self) {
+        self.is_done = true;
+    }
+}
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // Tokio drops a task for two reasons: its runtime ends, or it panicked.
+            let panicked = std::thread::panicking();
+            set(&self.failure, if panicked { Failure::WorkerEnded } else { Failure::RuntimeGone });
+        }
+    }
+}
+
+impl Sharding {
+    /// Pings every worker and the region driver, and says how many pings in a row the worst of them has not answered. Called once a second by the
+    /// control thread; `starts_over` if that thread was late itself, so that silence says nothing.
+    pub(crate) fn ping(&self, starts_over: bool) -> u32 {
+        let mut wedged = Vec::new();
+        for shell in self.shells() {
+            wedged.extend(shell.ping(starts_over));
+        }
+        let (missed, is_new) = self.watchdog.desk.ping(starts_over);
+        if is_new {
+            self.errand(Errand::Ping);
+        }
+        if missed == PINGS {
+            tracing::error!(
+                silent = ?silence(missed),
+                "the region driver does not answer: this node's runtime does not run its tasks; see what blocks its threads"
+            );
+        }
+        if missed >= PINGS {
+            wedged.push(WedgedWorker { kind: None, entity: None, silent: silence(missed) });
+        }
+        let worst = wedged.iter().map(|worker| worker.silent.as_secs()).max().unwrap_or(0);
+        let before = std::mem::replace(
+            &mut *self.watchdog.wedged.lock().unwrap_or_else(PoisonError::into_inner),
+            wedged,
+        );
+        if worst == 0 && !before.is_empty() {
+            tracing::info!("all workers answer again");
+        }
+        u32::try_from(worst).unwrap_or(u32::MAX)
+    }
+
+    /// The workers that do not answer.
+    pub(super) fn wedged(&self) -> Vec<WedgedWorker> {
+        self.watchdog.wedged()
+    }
+}
+
+/// For how long a worker has not answered that missed so many pings.
+pub(super) fn silence(missed: u32) -> Duration {
+    PING_EVERY * missed
+}
+
+impl Node {
+    /// The workers of this node that have not answered for 15 s, each with the entity whose handler blocks it.
+    ///
+    /// While there are any, the node is [not ready](Self::is_ready_for): what is sent to entities of that worker waits. It answers again once the handler
+    /// returns; with [`wedged_after`](crate::NodeBuilder::wedged_after) the node gives up its lease instead, so that others take over.
+    pub fn wedged_workers(&self) -> Vec<WedgedWorker> {
+        self.sharding().wedged()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_is_dropped_before_it_is_done_says_that_its_runtime_is_gone() {
+        let watchdog = Watchdog::default();
+        watchdog.guard().done();
+        assert_eq!(*watchdog.failure.borrow(), None);
+        drop(watchdog.guard());
+        assert_eq!(watchdog.failed().await, Failure::RuntimeGone);
+        watchdog.fail(Failure::Wedged);
+        assert_eq!(watchdog.failed().await, Failure::RuntimeGone, "the first reason stays");
+    }
+
+    #[tokio::test]
+    async fn a_task_that_panics_says_that_a_worker_ended() {
+        let watchdog = Watchdog::default();
+        let guard = watchdog.guard();
+        let task = tokio::spawn(async move {
+            let _guard = guard;
+            panic!("on purpose");
+        });
+        assert!(task.await.is_err());
+        assert_eq!(watchdog.failed().await, Failure::WorkerEnded);
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a node gave up its lease by itself.
+
+use std::fmt;
+
+/// Why a node gave up its lease by itself: it could not run its entities any more, although its process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The tokio runtime that the node was started in was shut down.
+    RuntimeGone,
+    /// A task of the library ended by a panic: the region driver, or a worker that runs entities.
+    WorkerEnded,
+    /// A worker did not answer for `wedged_after`, which was set.
+    Wedged,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RuntimeGone => "the tokio runtime it was started in is gone",
+            Self::WorkerEnded => "a worker that runs its entities ended by a panic",
+            Self::Wedged => "a worker did not answer for `wedged_after`: user code blocks it",
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Handlers that block their worker: real runtimes, real time, loopback.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use borough_actor::{Actor, Context, Fault, Reply};
+use borough_cluster::{Node, NodeBuilder, Region};
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, timeout};
+
+/// Longer than anything here takes.
+const BOUND: Duration = Duration::from_secs(60);
+
+#[derive(Serialize, Deserialize)]
+enum Task {
+    /// Says so, and blocks its thread until it is told to go on.
+    Block(Reply<()>),
+    Answer(Reply<()>),
+}
+
+/// Blocks until the test lets it go on.
+struct Blocker(Arc<Mutex<Receiver<()>>>);
+
+impl Actor for Blocker {
+    type Msg = Task;
+
+    async fn receive(&mut self, task: Task, _: &mut Context<Self>) -> Result<(), Fault> {
+        match task {
+            Task::Block(reply) => {
+                reply.send(());
+                self.0.lock().unwrap().recv_timeout(BOUND).map_err(|_| Fault::new("nobody came"))
+            }
+            Task::Answer(reply) => {
+                reply.send(());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What lets a blocked handler go on.
+type Go = Sender<()>;
+
+async fn start(builder: NodeBuilder) -> (Node, Region<Task>, Go) {
+    let (go, on): (Go, _) = channel();
+    let on = Arc::new(Mutex::new(on));
+    let node = builder.listen("127.0.0.1:0").start().await.unwrap();
+    let blockers = node.shard("blockers", move |_| Blocker(on.clone())).shards(8).keeps_own_state();
+    let blockers = blockers.start().await.unwrap();
+    (node, blockers, go)
+}
+
+/// Waits for that, looked at again and again.
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let looks = async {
+        let mut every = tokio::time::interval(Duration::from_millis(20));
+        while !holds() {
+            every.tick().await;
+        }
+    };
+    timeout(BOUND, looks).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_worker_that_a_handler_blocks_is_named_makes_the_node_unready_and_is_forgotten_once_it_answers() {
+    let (node, blockers, go) = start(Node::builder("test")).await;
+    timeout(BOUND, blockers.ask("stuck", Task::Block)).await.unwrap().unwrap();
+    assert!(node.is_ready_for(&["blockers"]));
+    let begun = Instant::now();
+    until("the worker is wedged", || !node.wedged_workers().is_empty()).await;
+    assert!(begun.elapsed() > Duration::from_secs(13), "it may take 15 s to answer");
+    let wedged = node.wedged_workers();
+    let [worker] = wedged.as_slice() else { panic!("{wedged:?}") };
+    assert_eq!(worker.kind.as_deref(), Some("blockers"));
+    assert_eq!(worker.entity.as_deref(), Some("stuck"));
+    assert!(!node.is_ready_for(&["blockers"]), "what is sent to that worker waits");
+    // What is counted can be read although the worker does not answer.
+    let stats = timeout(BOUND, node.sharding_stats_here()).await.unwrap();
+    assert_eq!((stats.kinds[0].wedged, stats.kinds[0].overran), (1, 0), "the lease holds");
+    go.send(()).unwrap();
+    until("it answers again", || node.wedged_workers().is_empty()).await;
+    assert!(node.is_ready_for(&["blockers"]));
+    timeout(BOUND, node.leave()).await.unwrap().unwrap();
+}
+
+/// The other two are gone, so the lease of the third is soon over, and its handler runs on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_handler_that_outlasts_its_lease_is_counted_once_while_it_runs() {
+    let (a, _, _) = start(Node::builder("test")).await;
+    let seed = a.address().to_string();
+    let (b, _, _) = start(Node::builder("test").seed(&seed)).await;
+    let (c, blockers, go) = start(Node::builder("test").seed(&seed)).await;
+    timeout(BOUND, c.wait_for(3)).await.unwrap().unwrap();
+    let lives_here = |id: &u64| {
+        c.explain("blockers", id.to_string()).unwrap().owner.is_some_and(|(_, uid)| uid == c.uid())
+    };
+    let here = timeout(BOUND, async {
+        loop {
+            for id in 0..24_u64 {
+                blockers.ask(id.to_string(), Task::Answer).await.unwrap();
+            }
+            if let Some(id) = (0..24).find(lives_here) {
+                return id;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let here = here.await.expect("no shards came to the third node");
+    timeout(BOUND, blockers.ask(here.to_string(), Task::Block)).await.unwrap().unwrap();
+    drop((a, b));
+    let overran = async || {
+        let stats = timeout(BOUND, c.sharding_stats_here()).await.unwrap();
+        stats.kinds[0].overran
+    };
+    timeout(BOUND, async {
+        let mut every = tokio::time::interval(Duration::from_millis(50));
+        while overran().await == 0 {
+            every.tick().await;
+        }
+    })
+    .await
+    .expect("the handler was not counted");
+    go.send(()).unwrap();
+    // It is one, while it runs and when it returns: for a while nothing is added.
+    let mut every = tokio::time::interval(Duration::from_millis(50));
+    for _ in 0..40 {
+        every.tick().await;
+        assert_eq!(overran().await, 1);
+    }
+}
