@@ -1,6 +1,6 @@
 //! Whether the node is well.
 
-use borough_cluster::Standing;
+use borough_cluster::{Standing, WedgedWorker};
 
 use super::members::advice;
 use crate::bureau::Bureau;
@@ -11,22 +11,46 @@ use crate::view::Health;
 /// A node that is suspended lives: a restart would cost what it holds, and help nobody.
 pub(crate) fn live(bureau: &Bureau) -> Health {
     let standing = bureau.node.topology().current().standing.clone();
-    let is_over = matches!(standing, Standing::GaveUp(_) | Standing::Refused(_) | Standing::Stopped);
+    let is_over = matches!(
+        standing,
+        Standing::GaveUp(_) | Standing::Refused(_) | Standing::Stopped | Standing::Failed(_)
+    );
     let why = if is_over { advice(&standing) } else { None };
     Health { ok: !is_over, node: bureau.name(), standing: standing.to_string(), why }
 }
 
-/// Whether it may be sent work: it is a member with a lease, and these types are started here and known to the cluster.
+/// Whether it may be sent work: it is a member with a lease, all its workers answer, and these types are started here and known to the cluster.
 pub(crate) fn ready(bureau: &Bureau, types: &[&str]) -> Health {
     let standing = bureau.node.topology().current().standing.clone();
+    let wedged = bureau.node.wedged_workers();
     let missing: Vec<&str> =
         types.iter().copied().filter(|kind| !bureau.node.is_ready_for(&[kind])).collect();
     let why = if standing != Standing::Member {
         Some(advice(&standing).unwrap_or_else(|| format!("it is {standing}")))
+    } else if let Some(worker) = wedged.first() {
+        Some(blocked(worker))
     } else if !missing.is_empty() {
         Some(format!("not started here, or not known to the cluster yet: {}", missing.join(", ")))
     } else {
         None
     };
     Health { ok: why.is_none(), node: bureau.name(), standing: standing.to_string(), why }
+}
+
+/// What is wrong with a worker that does not answer.
+fn blocked(worker: &WedgedWorker) -> String {
+    let seconds = worker.silent.as_secs();
+    match (&worker.kind, &worker.entity) {
+        (Some(kind), Some(entity)) => {
+            format!(
+                "the handler of {kind}/{entity} has blocked its worker for {seconds} s: other entities of that worker wait"
+            )
+        }
+        (Some(kind), None) => {
+            format!("the runtime has not run a worker of {kind} for {seconds} s: see what blocks its threads")
+        }
+        (None, _) => {
+            format!("the runtime has not run the region driver for {seconds} s: see what blocks its threads")
+        }
+    }
 }

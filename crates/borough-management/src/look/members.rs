@@ -91,6 +91,9 @@ pub(crate) fn advice(standing: &Standing) -> Option<String> {
         }
         Standing::Refused(_) => "its settings are not the cluster's: start it with the cluster's",
         Standing::Stopped => "it was stopped: start its process again",
+        Standing::Failed(_) => {
+            "it cannot run its entities any more and gave up its lease: the others go on without it; start its process again"
+        }
         _ => return None,
     };
     Some(text.to_owned())

@@ -89,6 +89,8 @@ pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
             p99_nanos: nanos(turns.p99),
             longest_nanos: nanos(turns.longest),
         },
+        wedged: stats.wedged,
+        overran: stats.overran,
     }
 }
 

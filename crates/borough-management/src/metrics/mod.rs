@@ -82,7 +82,7 @@ fn of_cluster(bureau: &Bureau, text: &mut Exposition) {
 
 fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
     type Value = fn(&KindStats) -> u64;
-    let plain: [(&str, Kind, &str, Value); 6] = [
+    let plain: [(&str, Kind, &str, Value); 8] = [
         ("borough_shards", Kind::Gauge, "Shards that live on this node.", |kind| kind.shards),
         ("borough_entities", Kind::Gauge, "Entities that live on this node.", |kind| kind.entities),
         ("borough_messages_held", Kind::Gauge, "Messages that wait on this node for a way.", |kind| {
@@ -105,6 +105,18 @@ fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
             Kind::Gauge,
             "How long the longest move of a shard took, as this node saw it.",
             |kind| kind.moves.longest_millis,
+        ),
+        (
+            "borough_workers_wedged_total",
+            Kind::Counter,
+            "Workers of this node that did not answer for 15 s, because a handler blocked them or the runtime did not run them.",
+            |kind| kind.wedged,
+        ),
+        (
+            "borough_turns_outlasting_lease_total",
+            Kind::Counter,
+            "Handlers that ran on for longer than max_pause after the lease of this node was over.",
+            |kind| kind.overran,
         ),
     ];
     for (name, kind, help, value) in plain {

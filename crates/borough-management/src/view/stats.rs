@@ -50,6 +50,12 @@ pub struct KindStats {
     /// How long turns took there of late.
     #[serde(default)]
     pub turns: Turns,
+    /// How often a worker there did not answer for 15 s.
+    #[serde(default)]
+    pub wedged: u64,
+    /// Handlers there that ran on for longer than `max_pause` after the lease was over.
+    #[serde(default)]
+    pub overran: u64,
 }
 
 /// How long turns took, each from its beginning to its end: in the last 10 to 20 s, by samples.
