@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use borough_cluster::{DrainError, Failure, LeaveError, Node, Region, Standing};
 use tokio::runtime::Runtime;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::book::{Book, Writer};
 
@@ -108,17 +108,4 @@ async fn a_leave_without_a_runtime_fails_at_once_and_so_do_drain_and_shutdown() 
     assert_eq!(drained, Err(DrainError::Failed(Failure::RuntimeGone)));
     let report = timeout(AT_ONCE, c.shutdown()).await.expect("the shutdown hangs");
     assert!(report.is_cut_short && !report.is_clean(), "{report:?}");
-}
-
-/// A goodbye would free its shards at once, although a handler on a thread of the lost runtime may still run.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_whose_runtime_is_gone_is_removed_as_one_that_fell_silent() {
-    let (a, _b, c, _region) = cluster().await;
-    let uid = c.node.uid();
-    let begun = Instant::now();
-    let _c = c.without_runtime().await;
-    let gone = a.topology();
-    let gone = gone.wait_until(|topology| topology.up().all(|member| member.uid() != uid));
-    timeout(BOUND, gone).await.unwrap().unwrap();
-    assert!(begun.elapsed() > Duration::from_millis(400), "the others waited for its lease");
 }
