@@ -38,18 +38,19 @@ impl<M: Message> KindCore<M> {
     fn say_wedged(&self, entity: Option<&str>) {
         self.counts.wedged.fetch_add(1, Ordering::Relaxed);
         let kind = &*self.kind.name;
-        match entity {
-            Some(entity) => tracing::error!(
+        if let Some(entity) = entity {
+            tracing::error!(
                 kind,
                 entity,
                 pings = PINGS,
                 "a handler blocks its worker: other entities of that worker wait; await instead of blocking, or use `task_per_entity`"
-            ),
-            None => tracing::error!(
+            );
+        } else {
+            tracing::error!(
                 kind,
                 pings = PINGS,
                 "the runtime does not run a worker: its entities wait; see what blocks the threads of the runtime"
-            ),
+            );
         }
     }
 
