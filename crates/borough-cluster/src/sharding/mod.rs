@@ -51,6 +51,7 @@ mod wire;
 mod workers;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -159,9 +160,10 @@ impl Sharding {
         });
         let (desk, guard) = (Desk::new(&sharding, to_run, seen), sharding.watchdog.guard());
         runtime.spawn(async move {
-            // Dropped before this task is done, it says so.
+            let mut run = pin!(desk.run());
+            // Dropped before the desk, so that nobody sees what follows from its end before that.
             let guard = guard;
-            desk.run().await;
+            run.as_mut().await;
             guard.done();
         });
         runtime.spawn(Rounds::default().run(sharding.clone()));

@@ -61,7 +61,6 @@ pub(crate) use self::slowest::SLOWEST;
 pub(crate) use self::spread::Spread;
 pub use self::spread::TurnTimes;
 pub(crate) use self::surroundings::{Fencing, Forwarded, Sight, Surroundings};
-use crate::sharding::TaskGuard;
 
 /// How many lanes there are for each worker of the runtime: a few, so that one that is held up leaves others.
 const LANES_PER_WORKER: u32 = 2;
@@ -89,10 +88,15 @@ where
                     let (settings, around) = (settings.clone(), surroundings.clone());
                     let floor = Floor::new(settings, around, shared.clone(), station, turns::turns::<A>());
                     let mut hall = Hall::new(floor, shared.clone(), lanes);
-                    let end = End { shared: shared.clone(), guard: surroundings.guard() };
+                    let (end, guard) = (End(shared.clone()), surroundings.guard());
                     drop(runtime.spawn(async move {
+                        // Dropped before the lane: nobody takes a lane that its runtime dropped for one that ended in order.
+                        let guard = guard;
                         std::future::poll_fn(|cx| hall.poll(cx)).await;
-                        end.in_order();
+                        if let Some(guard) = guard {
+                            guard.done();
+                        }
+                        drop(end);
                     }));
                 }
                 // The system shuts down: nothing is let in.
@@ -104,24 +108,12 @@ where
 }
 
 /// Dropped with the task of a lane, however that ends: whoever sends there learns that nobody takes it.
-struct End<M> {
-    shared: Arc<Shared<M>>,
-    guard: Option<TaskGuard>,
-}
-
-impl<M> End<M> {
-    /// The lane was told to end.
-    fn in_order(mut self) {
-        if let Some(guard) = self.guard.take() {
-            guard.done();
-        }
-    }
-}
+struct End<M>(Arc<Shared<M>>);
 
 impl<M> Drop for End<M> {
     fn drop(&mut self) {
-        drop(self.shared.mailbox.close());
-        self.shared.drop_orders();
+        drop(self.0.mailbox.close());
+        self.0.drop_orders();
     }
 }
 
