@@ -166,7 +166,100 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use borough_actor::{Actor, Context, Fault};
+    use borough_protocol::settings::{Checked, Settings};
+    use borough_protocol::sharding::ShardId;
+    use borough_protocol::table::{Removal, Table};
+    use tokio::time::{Instant, timeout};
+
     use super::*;
+    use crate::testing::MemoryNetwork;
+    use crate::topology::Standing;
+
+    /// Longer than anything here takes.
+    const BOUND: Duration = Duration::from_secs(120);
+    const ADDRESSES: [&str; 3] = ["a:1", "b:1", "c:1"];
+
+    struct Thing;
+
+    impl Actor for Thing {
+        type Msg = u64;
+
+        async fn receive(&mut self, _: u64, _: &mut Context<Self>) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    /// Three nodes with shards, the coordinator first.
+    async fn cluster() -> [Node; 3] {
+        let network = MemoryNetwork::new(31);
+        let mut nodes = Vec::new();
+        for (seed, address) in (31..).zip(ADDRESSES) {
+            let builder = Node::builder("test").listen(address).seeds(ADDRESSES);
+            nodes.push(builder.simulated(&network, seed, 0).start().await.unwrap());
+        }
+        for node in &nodes {
+            timeout(BOUND, node.wait_for(3)).await.unwrap().unwrap();
+            let region = node.shard("things", |_| Thing).shards(16).keeps_own_state().start().await.unwrap();
+            for id in 0..64_u64 {
+                region.tell(id.to_string(), id).await.unwrap();
+            }
+        }
+        let coordinator = nodes[0].topology().current().coordinator;
+        nodes.sort_by_key(|node| Some(node.uid()) != coordinator);
+        nodes.try_into().unwrap()
+    }
+
+    /// The table of that node, once it is so.
+    async fn table_where(node: &Node, is_so: impl Fn(&Table) -> bool) -> Arc<Table> {
+        let mut sight = node.sharding().sight.subscribe();
+        let found = sight.wait_for(|sight| sight.table.as_deref().is_some_and(&is_so));
+        let found = timeout(BOUND, found).await.expect("not in time").unwrap();
+        found.table.clone().unwrap()
+    }
+
+    /// A goodbye would free its shards at once, although a handler may still run on a thread of the lost runtime.
+    #[tokio::test(start_paused = true)]
+    async fn a_node_whose_runtime_is_gone_is_removed_as_quiet_and_its_shards_wait_for_its_lease() {
+        let [coordinator, _other, failed] = cluster().await;
+        let uid = failed.uid();
+        let before = table_where(&coordinator, |table| table.owned_by(uid).count() > 2).await;
+        let owned: Vec<ShardId> = before.owned_by(uid).map(|(shard, _)| shard).collect();
+        // What happens to the guards of its tasks as the runtime drops them.
+        drop(failed.sharding().watchdog.guard());
+        let is_removed = |table: &Table| table.removed().contains_key(&uid);
+        let after = table_where(&coordinator, is_removed).await;
+        let removed = Instant::now();
+        assert_eq!((after.removed()[&uid].why, after.is_free(uid)), (Removal::Quiet, false));
+        assert_eq!(failed.topology().current().standing, Standing::Failed(Failure::RuntimeGone));
+        let owner = |table: &Table, shard: &ShardId| table.shard(*shard).map(|entry| entry.owner);
+        let is_given = |table: &Table| owned.iter().any(|shard| owner(table, shard) != Some(uid));
+        let given = table_where(&coordinator, |table| table.is_free(uid) || is_given(table)).await;
+        assert!(given.is_free(uid), "a shard has a new owner before its old one is free");
+        let settings = Settings { cluster: "test".into(), ..Settings::default() };
+        let wait = Checked::new(settings).unwrap().timing().wait;
+        assert!(removed.elapsed() >= wait, "{:?} of {wait:?}", removed.elapsed());
+        table_where(&coordinator, |table| owned.iter().all(|shard| owner(table, shard) != Some(uid))).await;
+    }
+
+    /// How long the others take to call it quiet is not judged: they suspect it sooner if its address refuses them.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_others_call_a_node_quiet_whose_runtime_was_shut_down() {
+        let new_node = |seeds: Vec<String>| Node::builder("test").listen("127.0.0.1:0").seeds(seeds).start();
+        let a = new_node(Vec::new()).await.unwrap();
+        let seeds = vec![a.address().to_string()];
+        let _b = new_node(seeds.clone()).await.unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let c = runtime.spawn(async move { new_node(seeds).await.unwrap() }).await.unwrap();
+        timeout(BOUND, a.wait_for(3)).await.unwrap().unwrap();
+        let uid = c.uid();
+        runtime.shutdown_background();
+        let after = table_where(&a, |table| table.removed().contains_key(&uid)).await;
+        assert_eq!(after.removed()[&uid].why, Removal::Quiet);
+    }
 
     #[tokio::test]
     async fn a_task_that_is_dropped_before_it_is_done_says_that_its_runtime_is_gone() {
