@@ -218,18 +218,19 @@ impl Lives {
         let kinds = kinds.map(|stats| stats.kinds).unwrap_or_default();
         let shards: usize = kinds.iter().map(|kind| kind.shards.len()).sum();
         let entities: usize = kinds.iter().map(KindStats::entities).sum();
-        match why {
-            GaveUp::Overtaken(cluster) => tracing::error!(
+        if let GaveUp::Overtaken(cluster) = why {
+            tracing::error!(
                 ?cluster,
                 shards,
                 entities,
-                "node yields to another cluster of its name and drops its shards and entities; it joins that cluster"
-            ),
-            _ => tracing::error!(
+                "node yields to another cluster of its name, drops its shards and entities, and joins that cluster"
+            );
+        } else {
+            tracing::error!(
                 shards,
                 entities,
-                "the voters of this node's cluster are gone for good: the node drops its shards and entities and helps to found a new cluster"
-            ),
+                "the voters of this node's cluster are gone for good: node drops its shards and entities, and helps to found a new cluster"
+            );
         }
     }
 

@@ -212,14 +212,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let node_id = setup.node_id.clone().unwrap_or_else(|| NodeId::new(address.as_str()));
     let myself = Myself::new(Incarnation { address, uid: setup.chance.uid() });
     let (cluster, limits) = (setup.settings.cluster.clone(), setup.limits);
-    let door = Door::new(
-        setup.transport,
-        setup.secret,
-        cluster,
-        myself.clone(),
-        limits.clone(),
-        setup.chance.clone(),
-    );
+    let (chance, limits_too) = (setup.chance.clone(), limits.clone());
+    let door = Door::new(setup.transport, setup.secret, cluster, myself.clone(), limits_too, chance);
     let door = Arc::new(door);
     let publisher = Publisher::new(node_id.clone(), myself.incarnation());
     let topology = publisher.topology(setup.runtime.clone());
@@ -237,8 +231,10 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let failure = publisher.failure();
     let is_leaving = Arc::new(AtomicBool::new(false));
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
+    // Not the sender itself: it is those who hold the node that keep it.
+    let to_itself = send_command.downgrade();
     let parts = Parts {
-        commands: send_command.clone(),
+        commands: send_command,
         is_leaving: is_leaving.clone(),
         topology,
         myself: myself.clone(),
@@ -257,10 +253,9 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     };
     let facts = Facts { id: node_id, roles: setup.roles, app_version: setup.app_version, zone: setup.zone };
     let (settings, discovery, rejoin) = (setup.settings, setup.discovery, setup.rejoin);
-    let founding = setup.founding;
     let lives = Lives {
-        plan: Plan { facts, settings, discovery, founding, rejoin },
-        to_itself: send_command.downgrade(),
+        plan: Plan { facts, settings, discovery, founding: setup.founding, rejoin },
+        to_itself,
         myself,
         means: Means {
             dialer: door.clone(),
@@ -279,8 +274,6 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         words,
         is_leaving,
     };
-    // Whoever holds the node holds the other end.
-    drop(send_command);
     let open = open_house(door, listener, gate, hub.clone());
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };

@@ -234,14 +234,15 @@ mod tests {
         let removed = Instant::now();
         assert_eq!((after.removed()[&uid].why, after.is_free(uid)), (Removal::Quiet, false));
         assert_eq!(failed.topology().current().standing, Standing::Failed(Failure::RuntimeGone));
-        let owner = |table: &Table, shard: &ShardId| table.shard(*shard).map(|entry| entry.owner);
-        let is_given = |table: &Table| owned.iter().any(|shard| owner(table, shard) != Some(uid));
+        let owner_of = |table: &Table, shard: &ShardId| table.shard(*shard).map(|entry| entry.owner);
+        let is_given = |table: &Table| owned.iter().any(|shard| owner_of(table, shard) != Some(uid));
         let given = table_where(&coordinator, |table| table.is_free(uid) || is_given(table)).await;
         assert!(given.is_free(uid), "a shard has a new owner before its old one is free");
         let settings = Settings { cluster: "test".into(), ..Settings::default() };
         let wait = Checked::new(settings).unwrap().timing().wait;
         assert!(removed.elapsed() >= wait, "{:?} of {wait:?}", removed.elapsed());
-        table_where(&coordinator, |table| owned.iter().all(|shard| owner(table, shard) != Some(uid))).await;
+        table_where(&coordinator, |table| owned.iter().all(|shard| owner_of(table, shard) != Some(uid)))
+            .await;
     }
 
     /// How long the others take to call it quiet is not judged: they suspect it sooner if its address refuses them.

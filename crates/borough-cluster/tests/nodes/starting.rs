@@ -46,8 +46,8 @@ async fn a_node_without_seeds_that_others_reach_must_say_that_it_founds_alone() 
     let error = builder().start().await.unwrap_err();
     assert!(matches!(error, StartError::NoSeeds { .. }), "{error}");
     words(&error, &["0.0.0.0:0", ".seed(", ".found_alone()"]);
-    builder().found_alone().start().await.unwrap();
-    builder().found_with(FoundWith::Never).start().await.unwrap();
+    let _founder = builder().found_alone().start().await.unwrap();
+    let _guest = builder().found_with(FoundWith::Never).start().await.unwrap();
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::incarnation::NodeId;
 use crate::settings::Settings;
+use crate::version::Version;
 
 const SECOND: Duration = Duration::from_secs(1);
 

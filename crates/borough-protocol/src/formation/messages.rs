@@ -1,0 +1,90 @@
+//! What nodes that seek a cluster say to each other, and what is said to them.
+
+use alloc::sync::Arc;
+
+use super::Memory;
+use crate::gossip::Delta;
+use crate::incarnation::{Address, Facts, Incarnation};
+use crate::settings::ClusterSettings;
+use crate::table::{Cluster, Table};
+use crate::version::Version;
+
+/// "Is there a cluster? If not, may I found it?"
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Knock {
+    /// Who asks.
+    pub me: Incarnation,
+    /// What it says of itself.
+    pub facts: Arc<Facts>,
+    /// What must be the same on all nodes.
+    pub settings: ClusterSettings,
+    /// Where it looks for others, itself included, in its order.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub seeds: Arc<[Address]>,
+    /// Its attempt to found a cluster; `None` if it does not ask for a promise.
+    pub attempt: Option<u32>,
+    /// The cluster that it was in before; `None`: it is fresh.
+    pub memory: Option<Arc<Memory>>,
+    /// The clusters that can never go on: those that are suspended in one of them are asked to give up.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub over: Arc<[Over]>,
+}
+
+/// "Too few voters of that cluster are left": every address of that list answered, and those that are suspended are no quorum of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Over {
+    /// Which founding.
+    pub cluster: Cluster,
+    /// The list of voters that was looked at. A node that knows a newer one does not give up.
+    pub voters: Version,
+}
+
+/// "I am in no cluster that works", and whether the one who asked may found one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Vow {
+    /// Where the one who answers listens.
+    pub seed: Address,
+    /// The attempt that is answered.
+    pub attempt: u32,
+    /// Whether it has the promise.
+    pub granted: bool,
+    /// Where the node listens that has it: the one who answers, the one who asked, or another.
+    pub holder: Address,
+    /// What the one who answers was in before.
+    pub past: Past,
+}
+
+/// What a node that is in no working cluster was in before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Past {
+    /// The process never was in a cluster.
+    Fresh,
+    /// It was in that one, and has dropped all that it had of it.
+    GaveUp(Arc<Memory>),
+    /// It is in that one, keeps what it has, and waits for a quorum of the voters.
+    Suspended(Arc<Memory>),
+}
+
+impl Past {
+    /// The cluster that it was in.
+    pub fn memory(&self) -> Option<&Arc<Memory>> {
+        match self {
+            Self::Fresh => None,
+            Self::GaveUp(memory) | Self::Suspended(memory) => Some(memory),
+        }
+    }
+}
+
+/// "Yes, this one": what a node needs to take part.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Welcome {
+    /// The table of the one who welcomes.
+    pub table: Arc<Table>,
+    /// All of its gossip.
+    pub gossip: Arc<Delta>,
+}
