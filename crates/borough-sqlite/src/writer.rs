@@ -1,0 +1,153 @@
+//! The thread that waits for the disk, so that nobody else does.
+//!
+//! ```text
+//! running --write fails: Report::Failed--> stopped (takes nothing more)
+//!    `--close, or dropped--> what waits is written --> closed
+//! ```
+//! Promise: a batch is reported as written after it was synced, never before; batches are written in the order in which they were submitted; after a
+//! failure nothing more is reported. What waits while the disk is busy becomes one transaction.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use std::{fmt, io, thread};
+
+use crate::directory::{DataDirectory, Stamp};
+use crate::error::WriteError;
+use crate::voter::Operation;
+
+/// How a writer works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// How many batches may wait. More are refused. Default 1024.
+    pub queue: usize,
+    /// How often the stamp is renewed. Default 2 s.
+    pub stamp_every: Duration,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self { queue: 1024, stamp_every: Duration::from_secs(2) }
+    }
+}
+
+/// Operations that are written together or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The number by which it is reported. Numbers rise.
+    pub sequence: u64,
+    /// What to write.
+    pub operations: Vec<Operation>,
+}
+
+/// What a writer tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// Every batch up to the one of this number is on the disk.
+    Written(u64),
+    /// The stamp was renewed. A voter that has not heard this, or [`Written`](Report::Written), for some time cannot write, and must not answer.
+    Stamped(Stamp),
+    /// A write failed. No batch above the last one that was reported counts as written, and the writer has stopped.
+    Failed(WriteError),
+}
+
+/// Why a batch was not taken. It comes back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// As many batches wait as may: the disk is too slow.
+    #[error("batch {} was not taken: the disk is behind, and the queue of its writer is full", .0.sequence)]
+    Full(Batch),
+    /// The writer has stopped, after a failure that it reported.
+    #[error("batch {} was not taken: the writer has stopped after a write that failed", .0.sequence)]
+    Stopped(Batch),
+}
+
+/// A data directory and the thread that writes it.
+#[derive(Debug)]
+pub struct Writer {
+    queue: SyncSender<Batch>,
+    thread: JoinHandle<()>,
+}
+
+impl Writer {
+    /// Starts the thread. It reports by `report`, which must not wait.
+    pub fn start(
+        directory: DataDirectory,
+        options: WriterOptions,
+        report: impl FnMut(Report) + Send + 'static,
+    ) -> io::Result<Self> {
+        let (queue, batches) = sync_channel(options.queue);
+        let work = Work { directory, batches, report, options };
+        let thread = thread::Builder::new().name("borough-disk".to_owned()).spawn(move || work.run())?;
+        Ok(Self { queue, thread })
+    }
+
+    /// Hands a batch over. Never waits.
+    pub fn submit(&self, batch: Batch) -> Result<(), SubmitError> {
+        self.queue.try_send(batch).map_err(|error| match error {
+            TrySendError::Full(batch) => SubmitError::Full(batch),
+            TrySendError::Disconnected(batch) => SubmitError::Stopped(batch),
+        })
+    }
+
+    /// Has what waits written, closes the directory and gives it free. Waits for the disk. Dropping the writer does the same without waiting for it.
+    pub fn close(self) {
+        let Self { queue, thread } = self;
+        drop(queue);
+        // A panic of the thread is one of `report`, and was printed there.
+        let _ = thread.join();
+    }
+}
+
+/// What the thread has.
+struct Work<R> {
+    directory: DataDirectory,
+    batches: Receiver<Batch>,
+    report: R,
+    options: WriterOptions,
+}
+
+impl<R> fmt::Debug for Work<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.directory.fmt(f)
+    }
+}
+
+impl<R: FnMut(Report)> Work<R> {
+    fn run(mut self) {
+        let mut stamp_due = Instant::now() + self.options.stamp_every;
+        loop {
+            let first = self.batches.recv_timeout(stamp_due.saturating_duration_since(Instant::now()));
+            let mut group = match first {
+                Ok(first) => vec![first],
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            group.extend(self.batches.try_iter().take(self.options.queue));
+            let renews_stamp = Instant::now() >= stamp_due;
+            if let Err(error) = self.write(&group, renews_stamp) {
+                // Closed first: who hears of the failure finds the queue closed.
+                drop(self.batches);
+                return (self.report)(Report::Failed(error));
+            }
+            if renews_stamp {
+                stamp_due = Instant::now() + self.options.stamp_every;
+            }
+        }
+        if let Err(error) = self.directory.close() {
+            (self.report)(Report::Failed(error));
+        }
+    }
+
+    fn write(&mut self, group: &[Batch], renews_stamp: bool) -> Result<(), WriteError> {
+        let stamp = renews_stamp.then_some(&Operation::RenewStamp);
+        self.directory.write_all(group.iter().flat_map(|batch| &batch.operations).chain(stamp))?;
+        if let Some(last) = group.last() {
+            (self.report)(Report::Written(last.sequence));
+        }
+        if renews_stamp {
+            (self.report)(Report::Stamped(self.directory.stamp()));
+        }
+        Ok(())
+    }
+}
