@@ -14,6 +14,8 @@ mod myself;
 mod node;
 mod security;
 mod sharding;
+#[doc(hidden)]
+pub mod stored;
 mod topology;
 mod transport;
 

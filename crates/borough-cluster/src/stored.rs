@@ -1,0 +1,78 @@
+//! What a voter keeps on disk, as bytes: tables and entries of their log.
+//!
+//! For nodes, which write it, and for the program, which shows it. No part of the interface that is kept stable; the bytes are: what a version wrote, every
+//! later one reads, or it counts the codec up.
+
+use std::collections::BTreeSet;
+
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log;
+use borough_protocol::table::{Change, Table};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The number of the codec: postcard, of the types as they are in this version.
+pub const CODEC: u16 = 1;
+
+/// An entry of the log, and the nodes that catch up from there on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredEntry {
+    /// What the table applies.
+    pub entry: log::Entry<Change>,
+    /// The nodes that catch up.
+    pub learners: BTreeSet<Uid>,
+}
+
+/// Bytes on disk that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undecodable {
+    /// Another version wrote them.
+    #[error(
+        "{what} has codec {codec}, and this version of Borough reads {CODEC}: use the version that wrote it, or a later one"
+    )]
+    Codec {
+        /// Of what.
+        what: &'static str,
+        /// Its codec.
+        codec: u16,
+    },
+    /// They are not what their codec writes.
+    #[error("{what} of {length} bytes cannot be read: {source}")]
+    Bytes {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        length: usize,
+        /// What is wrong.
+        source: postcard::Error,
+    },
+}
+
+/// The bytes of a table; `None` if it cannot be written, which no table of ours is.
+pub fn encode_table(table: &Table) -> Option<Vec<u8>> {
+    postcard::to_allocvec(table).ok()
+}
+
+/// The table of these bytes.
+pub fn decode_table(codec: u16, bytes: &[u8]) -> Result<Table, Undecodable> {
+    decode("a snapshot", codec, bytes)
+}
+
+/// The bytes of an entry; `None` if it cannot be written, which no entry of ours is.
+pub fn encode_entry(entry: &StoredEntry) -> Option<Vec<u8>> {
+    postcard::to_allocvec(entry).ok()
+}
+
+/// The entry of these bytes.
+pub fn decode_entry(codec: u16, bytes: &[u8]) -> Result<StoredEntry, Undecodable> {
+    decode("an entry", codec, bytes)
+}
+
+fn decode<T: DeserializeOwned>(what: &'static str, codec: u16, bytes: &[u8]) -> Result<T, Undecodable> {
+    if codec != CODEC {
+        return Err(Undecodable::Codec { what, codec });
+    }
+    let unreadable = |source| Undecodable::Bytes { what, length: bytes.len(), source };
+    let (value, left) = postcard::take_from_bytes(bytes).map_err(unreadable)?;
+    if left.is_empty() { Ok(value) } else { Err(unreadable(postcard::Error::SerdeDeCustom)) }
+}

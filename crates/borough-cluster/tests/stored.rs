@@ -1,0 +1,56 @@
+//! What voters keep on disk: bytes of the first version are read by every later one.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::collections::BTreeSet;
+
+use borough_cluster::stored::{
+    CODEC, StoredEntry, Undecodable, decode_entry, decode_table, encode_entry, encode_table,
+};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::log;
+use borough_protocol::table::{Cluster, Table};
+use borough_protocol::version::{Term, Version};
+
+// As the first version wrote them.
+const ENTRY: &str = "01020100000000000000020000000000000000010300000000000000";
+const TABLE: &str = "07000000000000000201000000000000000301030102010000000000000002000000000000000000000000";
+
+fn uids<const N: usize>(numbers: [u64; N]) -> BTreeSet<Uid> {
+    numbers.into_iter().filter_map(Uid::new).collect()
+}
+
+fn voters() -> StoredEntry {
+    StoredEntry { entry: log::Entry::Voters { now: uids([1, 2]), next: uids([]) }, learners: uids([3]) }
+}
+
+fn table() -> Table {
+    let mut table = Table::new(Cluster { name: 7, era: 2, founder: Uid::new(1).unwrap() });
+    table.apply(Version { term: Term::new(3), index: 1 }, &voters().entry);
+    table
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+}
+
+#[test]
+fn the_bytes_of_the_first_version_are_read() {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert_eq!(hex(&encode_entry(&voters()).unwrap()), ENTRY);
+    assert_eq!(hex(&encode_table(&table()).unwrap()), TABLE);
+    assert_eq!(decode_entry(CODEC, &bytes(ENTRY)), Ok(voters()));
+    assert_eq!(decode_table(CODEC, &bytes(TABLE)), Ok(table()));
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let bytes = encode_entry(&voters()).unwrap();
+    let codec = CODEC + 1;
+    assert_eq!(decode_entry(codec, &bytes), Err(Undecodable::Codec { what: "an entry", codec }));
+    let longer = [&bytes[..], &[0]].concat();
+    for wrong in [&longer[..], &bytes[..bytes.len() - 1], &[]] {
+        assert!(matches!(decode_entry(CODEC, wrong), Err(Undecodable::Bytes { .. })), "{wrong:?}");
+        assert!(matches!(decode_table(CODEC, wrong), Err(Undecodable::Bytes { .. })), "{wrong:?}");
+    }
+}
