@@ -136,12 +136,35 @@ pub(crate) enum Command {
         #[arg(long = "host", value_name = "HOST", default_values = ["localhost", "127.0.0.1", "::1"])]
         hosts: Vec<String>,
     },
+    /// What a node keeps in its `data_dir`
+    Data {
+        #[command(subcommand)]
+        command: DataCommand,
+    },
     /// The cluster simulator, inside the repository: `borough sim --help` says how
     #[command(disable_help_flag = true)]
     Sim(ToolOptions),
     /// The measurements, inside the repository: `borough bench --help` says how
     #[command(disable_help_flag = true)]
     Bench(ToolOptions),
+}
+
+/// What to do with the directory of a node.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Cluster, identity, term, vote and log of a node, and the voters, members, types and shards in it; changes nothing, also while the node runs
+    Inspect {
+        /// The node's `data_dir`
+        directory: PathBuf,
+    },
+    /// Removes what a stopped node keeps there, and nothing else: it comes back as a new node
+    Reset {
+        /// The node's `data_dir`
+        directory: PathBuf,
+        /// Says what would be removed, and removes nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// What a tool of the repository is given, as it is.

@@ -1,6 +1,7 @@
 //! What the program does, one file a subject.
 
 mod certs;
+mod data;
 mod entities;
 mod events;
 mod members;
@@ -13,7 +14,7 @@ mod top;
 
 use anyhow::Result;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, DataCommand};
 use crate::client::Client;
 use crate::demo;
 
@@ -28,6 +29,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Node(options) => demo::run_node(options),
         Command::Top { once } => top::show(&client()?, once, json),
         Command::Certs { folder, nodes, hosts } => certs::make(&folder, &nodes, &hosts, json),
+        Command::Data { command: DataCommand::Inspect { directory } } => data::inspect(&directory, json),
+        Command::Data { command: DataCommand::Reset { directory, dry_run } } => {
+            data::reset(&directory, dry_run, json)
+        }
         Command::Sim(options) => tools::run(tools::SIM, &options.arguments),
         Command::Bench(options) => tools::run(tools::BENCH, &options.arguments),
         Command::Members => members::show(&client()?, json),

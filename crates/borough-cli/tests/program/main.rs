@@ -3,6 +3,7 @@
 
 mod certificates;
 mod commands;
+mod data;
 mod demo;
 mod folder;
 mod managed;

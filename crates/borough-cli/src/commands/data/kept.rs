@@ -1,0 +1,29 @@
+//! The table that a voter's snapshot and log make.
+
+use anyhow::{Result, bail};
+use borough_cluster::stored::{decode_entry, decode_table};
+use borough_protocol::incarnation::Uid;
+use borough_protocol::table::{Cluster, Table};
+use borough_protocol::version::{Term, Version};
+use borough_sqlite::{Entry, VoterState};
+
+/// The table at the end of the log.
+pub(super) fn table(voter: &VoterState) -> Result<Table> {
+    let mut table = match &voter.snapshot {
+        Some(snapshot) => decode_table(snapshot.payload.codec, &snapshot.payload.bytes)?,
+        // Which founding it is of is not shown, so any will do.
+        None => Table::new(Cluster { name: 0, era: 0, founder: Uid::STORE }),
+    };
+    let kept = voter.snapshot.as_ref().map_or(0, |snapshot| snapshot.position.index);
+    let found = table.version().index;
+    if found != kept {
+        bail!("the snapshot holds the table at {found}, and is kept as the one at {kept}");
+    }
+    // The store has checked that no entry is missing between them.
+    for Entry { position, payload } in &voter.entries {
+        let stored = decode_entry(payload.codec, &payload.bytes)?;
+        let version = Version { term: Term::new(position.term), index: position.index };
+        table.apply(version, &stored.entry);
+    }
+    Ok(table)
+}

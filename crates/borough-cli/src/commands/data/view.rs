@@ -1,0 +1,142 @@
+//! What `data inspect` shows, as programs read it.
+
+use std::path::Path;
+
+use borough_protocol::table::State;
+use borough_sqlite::{Holder, Inspection, RecordState};
+use serde::Serialize;
+
+use super::kept;
+
+/// A node's directory.
+#[derive(Debug, Serialize)]
+pub(super) struct Directory {
+    pub(super) directory: String,
+    pub(super) format: u32,
+    /// By which process.
+    pub(super) in_use: Option<String>,
+    pub(super) cluster: String,
+    pub(super) identity: String,
+    pub(super) opens: u64,
+    pub(super) stamp: u64,
+    pub(super) stamped_at_unix_millis: u64,
+    pub(super) state: &'static str,
+    pub(super) era: Option<u32>,
+    pub(super) voter: Option<Voter>,
+    pub(super) table: Option<Table>,
+    /// Why the table cannot be shown.
+    pub(super) undecoded: Option<String>,
+    pub(super) foreign: Vec<String>,
+}
+
+/// What a voter keeps.
+#[derive(Debug, Serialize)]
+pub(super) struct Voter {
+    pub(super) term: u64,
+    pub(super) vote: Option<String>,
+    pub(super) snapshot: Option<u64>,
+    pub(super) last: u64,
+    pub(super) last_term: u64,
+    pub(super) entries: usize,
+}
+
+/// The table at the end of its log.
+#[derive(Debug, Serialize)]
+pub(super) struct Table {
+    pub(super) index: u64,
+    pub(super) voters: Vec<String>,
+    pub(super) next_voters: Vec<String>,
+    pub(super) members: Vec<Member>,
+    pub(super) types: Vec<Type>,
+}
+
+/// A member.
+#[derive(Debug, Serialize)]
+pub(super) struct Member {
+    pub(super) node: String,
+    pub(super) address: String,
+    pub(super) uid: String,
+    pub(super) state: &'static str,
+    pub(super) is_voter: bool,
+}
+
+/// A type of entities.
+#[derive(Debug, Serialize)]
+pub(super) struct Type {
+    pub(super) name: String,
+    pub(super) shards: u32,
+    pub(super) owned: usize,
+    pub(super) hosts: usize,
+}
+
+impl Directory {
+    pub(super) fn of(path: &Path, inspection: Inspection) -> Self {
+        let Inspection { format, holder, foreign, loaded, .. } = inspection;
+        let identity = loaded.identity;
+        let (table, undecoded) = match loaded.voter.as_ref().map(kept::table) {
+            None => (None, None),
+            Some(Ok(table)) => (Some(Table::of(&table)), None),
+            Some(Err(error)) => (None, Some(format!("{error:#}"))),
+        };
+        let voter = loaded.voter.map(|voter| Voter {
+            term: voter.term,
+            vote: voter.vote.map(|uid| format!("{uid:x}")),
+            snapshot: voter.snapshot.as_ref().map(|snapshot| snapshot.position.index),
+            last: voter.last().index,
+            last_term: voter.last().term,
+            entries: voter.entries.len(),
+        });
+        Self {
+            directory: path.display().to_string(),
+            format,
+            in_use: holder.map(|Holder { pid }| {
+                pid.map_or_else(|| "by a process".to_owned(), |pid| format!("by process {pid}"))
+            }),
+            cluster: identity.cluster,
+            identity: format!("{:x}", identity.node),
+            opens: identity.opens,
+            stamp: identity.stamp.count,
+            stamped_at_unix_millis: identity.stamp.unix_millis,
+            state: match loaded.record.as_ref().map(|record| record.state) {
+                None => "fresh",
+                Some(RecordState::Member) => "member",
+                Some(RecordState::Left) => "left",
+                Some(RecordState::Ended) => "ended",
+            },
+            era: loaded.record.map(|record| record.era),
+            voter,
+            table,
+            undecoded,
+            foreign,
+        }
+    }
+}
+
+impl Table {
+    fn of(table: &borough_protocol::table::Table) -> Self {
+        let voters = table.voters();
+        let members = table.members().iter().map(|(uid, member)| Member {
+            node: member.facts.id.as_str().to_owned(),
+            address: member.incarnation.address.to_string(),
+            uid: uid.to_string(),
+            state: match member.state {
+                State::Active => "active",
+                State::Draining => "leaving",
+            },
+            is_voter: voters.names(*uid),
+        });
+        let types = table.kinds().iter().map(|kind| Type {
+            name: kind.kind().name.to_string(),
+            shards: kind.kind().shards,
+            owned: kind.shards().len(),
+            hosts: kind.hosts().len(),
+        });
+        Self {
+            index: table.version().index,
+            voters: voters.now.iter().map(ToString::to_string).collect(),
+            next_voters: voters.next.iter().map(ToString::to_string).collect(),
+            members: members.collect(),
+            types: types.collect(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What a node keeps in its directory, shown and removed by the program.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use borough_cluster::stored::{CODEC, StoredEntry, encode_entry, encode_table};
+use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::log;
+use borough_protocol::sharding::{Allocation, Hashing, Kind, KindId};
+use borough_protocol::table::{Admission, Change, Cluster, Table};
+use borough_protocol::version::{Term, Version};
+use borough_sqlite::{
+    DataDirectory, Entry, OpenOptions, Operation, Payload, Position, Record, RecordState, Snapshot,
+};
+
+use crate::folder::Folder;
+use crate::run::{json, printed, run};
+
+fn uid(number: u64) -> Uid {
+    Uid::new(number).unwrap()
+}
+
+fn admit(number: u64, node: &str) -> log::Entry<Change> {
+    let facts =
+        Facts { id: NodeId::new(node), roles: Arc::from([]), app_version: "1".into(), zone: "".into() };
+    let incarnation = Incarnation { address: Address::new(format!("{node}:25520")), uid: uid(number) };
+    log::Entry::Payload(Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) })))
+}
+
+fn declare(name: &str, shards: u32) -> log::Entry<Change> {
+    let allocation = Allocation::External;
+    let name = name.into();
+    let kind = Kind { name, shards, hashing: Hashing::Xxh3, role: None, min_hosts: 1, allocation, codec: 1 };
+    log::Entry::Payload(Change::Declare(Arc::new(kind)))
+}
+
+fn payload(bytes: Option<Vec<u8>>) -> Payload {
+    Payload { codec: CODEC, bytes: bytes.unwrap() }
+}
+
+fn append(index: u64, entry: log::Entry<Change>) -> Operation {
+    let stored = StoredEntry { entry, learners: [].into() };
+    let position = Position { index, term: 3 };
+    Operation::Append(Entry { position, payload: payload(encode_entry(&stored)) })
+}
+
+fn open(folder: &Folder) -> DataDirectory {
+    DataDirectory::open(folder.text(), &OpenOptions::new("bank")).unwrap().0
+}
+
+/// A voter of two, with two entries in a snapshot and three behind it.
+fn voter(folder: &Folder) -> DataDirectory {
+    let voters = log::Entry::Voters { now: [uid(0xa), uid(0xb)].into(), next: [].into() };
+    let mut table = Table::new(Cluster { name: 1, era: 4, founder: uid(0xa) });
+    for (index, entry) in [(1, &voters), (2, &admit(0xa, "north"))] {
+        table.apply(Version { term: Term::new(2), index }, entry);
+    }
+    let mut directory = open(folder);
+    let position = Position { index: 2, term: 2 };
+    let snapshot = Snapshot { position, payload: payload(encode_table(&table)) };
+    let record = Record { state: RecordState::Member, era: 4, payload: payload(Some(Vec::new())) };
+    let host = log::Entry::Payload(Change::Host(uid(0xa), KindId(0)));
+    directory
+        .write(&[
+            Operation::SetTermAndVote { term: 3, vote: Some(0xb) },
+            Operation::SetSnapshot(snapshot),
+            append(3, admit(0xb, "south")),
+            append(4, declare("accounts", 64)),
+            append(5, host),
+            Operation::SetRecord(record),
+        ])
+        .unwrap();
+    directory
+}
+
+fn said(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn what_a_voter_keeps_is_shown() {
+    let folder = Folder::new("data-voter");
+    voter(&folder).close().unwrap();
+    let found = json(&["data", "inspect", folder.text(), "--json"]);
+    assert_eq!(
+        (&found["cluster"], &found["state"], &found["era"]),
+        (&"bank".into(), &"member".into(), &4.into())
+    );
+    assert_eq!(found["in_use"], serde_json::Value::Null);
+    let voter = &found["voter"];
+    assert_eq!((&voter["term"], &voter["vote"]), (&3.into(), &"b".into()));
+    assert_eq!((&voter["snapshot"], &voter["last"], &voter["entries"]), (&2.into(), &5.into(), &3.into()));
+    let table = &found["table"];
+    assert_eq!(table["voters"], serde_json::json!(["a", "b"]));
+    assert_eq!(
+        (&table["members"][0]["node"], &table["members"][1]["node"]),
+        (&"north".into(), &"south".into())
+    );
+    let expected = serde_json::json!([{ "name": "accounts", "shards": 64, "owned": 0, "hosts": 1 }]);
+    assert_eq!(table["types"], expected);
+
+    let text = printed(&["data", "inspect", folder.text()]);
+    for word in ["bank", "member", "north:25520", "south:25520", "accounts", "64", "5, of term 3", "voter"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_directory_in_use_is_shown_and_not_removed() {
+    let folder = Folder::new("data-in-use");
+    let directory = voter(&folder);
+    let process = format!("process {}", std::process::id());
+    let found = json(&["data", "inspect", folder.text(), "--json"]);
+    assert_eq!(found["in_use"], format!("by {process}"));
+    for arguments in [&["data", "reset", folder.text()][..], &["data", "reset", folder.text(), "--dry-run"]] {
+        let words = said(arguments);
+        assert!(words.contains(&process) && words.contains(folder.text()), "{words}");
+    }
+    directory.close().unwrap();
+    assert!(Path::new(&folder.file("borough.sqlite")).exists());
+}
+
+#[test]
+fn a_fresh_node_and_what_cannot_be_decoded_are_shown() {
+    let folder = Folder::new("data-fresh");
+    let mut directory = open(&folder);
+    let found = json(&["data", "inspect", folder.text(), "--json"]);
+    assert_eq!((&found["state"], &found["voter"]), (&"fresh".into(), &serde_json::Value::Null));
+    let position = Position { index: 1, term: 1 };
+    let entry = Entry { position, payload: Payload { codec: 99, bytes: vec![1] } };
+    let term = Operation::SetTermAndVote { term: 1, vote: None };
+    directory.write(&[term, Operation::Append(entry)]).unwrap();
+    let found = json(&["data", "inspect", folder.text(), "--json"]);
+    assert_eq!((&found["voter"]["last"], &found["table"]), (&1.into(), &serde_json::Value::Null));
+    assert!(found["undecoded"].as_str().unwrap().contains("codec 99"), "{found}");
+    assert!(printed(&["data", "inspect", folder.text()]).contains("codec 99"));
+}
+
+#[test]
+fn a_directory_that_is_not_borough_s_is_said_to_be_so() {
+    let folder = Folder::new("data-none");
+    assert!(said(&["data", "inspect", folder.text()]).contains("does not exist"));
+    assert!(said(&["data", "reset", folder.text()]).contains("does not exist"));
+    fs::create_dir_all(folder.text()).unwrap();
+    assert!(said(&["data", "inspect", folder.text()]).contains("holds no data of a Borough node"));
+    fs::write(folder.file("borough.sqlite"), "a letter").unwrap();
+    assert!(said(&["data", "reset", folder.text()]).contains("is not a file of Borough"));
+    assert!(Path::new(&folder.file("borough.sqlite")).exists());
+}
+
+#[test]
+fn a_reset_removes_borough_s_files_alone_and_a_dry_run_nothing() {
+    let folder = Folder::new("data-reset");
+    voter(&folder).close().unwrap();
+    fs::write(folder.file("photo.jpg"), "x").unwrap();
+    let text = printed(&["data", "reset", folder.text(), "--dry-run"]);
+    for word in ["borough.sqlite", "term, vote and log", "nothing was", "stays: photo.jpg"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    assert!(Path::new(&folder.file("borough.sqlite")).exists());
+    let done = json(&["data", "reset", folder.text(), "--json"]);
+    assert_eq!((&done["dry_run"], &done["kept"]), (&false.into(), &serde_json::json!(["photo.jpg"])));
+    assert!(
+        done["removed"].as_array().unwrap().iter().any(|file| file["name"] == "borough.sqlite"),
+        "{done}"
+    );
+    let left: Vec<_> = fs::read_dir(folder.text()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["photo.jpg"]);
+    assert!(printed(&["data", "reset", folder.text()]).contains("nothing of a Borough node"));
+}
