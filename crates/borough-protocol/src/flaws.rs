@@ -27,6 +27,10 @@ pub enum Flaw {
     VoterCountedBeforeItHasTheCopy,
     RestartedVoterKeepsItsVote,
     OutgoingEndsJointPhase,
+    // The durable log.
+    AnswersBeforeWrite,
+    CommitsBeforeWrite,
+    VoteForgotten,
     // Leases and office.
     QuorumOverGossipView,
     ActsBeforeFirstCommit,

@@ -220,4 +220,32 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
             Self::Store(log) => log.last_index(),
         }
     }
+
+    fn take_writes(&mut self) -> Vec<(u64, raft::Write<P, S>)> {
+        match self {
+            Self::Voters(log) => log.take_writes(),
+            Self::Store(log) => log.take_writes(),
+        }
+    }
+
+    fn written(&mut self, now: Timestamp, up_to: u64, out: &mut Outbox<Self::Message>) {
+        match self {
+            Self::Voters(log) => speak(out, CarrierMessage::Voters, |out| log.written(now, up_to, out)),
+            Self::Store(log) => speak(out, CarrierMessage::Store, |out| log.written(now, up_to, out)),
+        }
+    }
+
+    fn lost(&self) -> Vec<Uid> {
+        match self {
+            Self::Voters(log) => log.lost(),
+            Self::Store(log) => log.lost(),
+        }
+    }
+
+    fn stop_voting(&mut self, until: u64) {
+        match self {
+            Self::Voters(log) => log.stop_voting(until),
+            Self::Store(log) => log.stop_voting(until),
+        }
+    }
 }

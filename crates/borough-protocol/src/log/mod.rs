@@ -14,6 +14,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 pub use self::carrier::{Carrier, CarrierMessage};
+use self::raft::Write;
 use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
@@ -94,7 +95,8 @@ pub type Outbox<M> = Vec<(Uid, M)>;
 
 /// A replicated log of payloads `P`, with states `S` for those who are far behind.
 ///
-/// It is memory only: a restarted process is another node. Nothing in it waits; time comes in.
+/// Nothing in it waits; time comes in, and so does the news of what is on the disk. A log that is memory only has nothing to
+/// write: there a restarted process is another node.
 pub trait Log<P, S> {
     /// What it sends to its like.
     type Message;
@@ -174,4 +176,26 @@ pub trait Log<P, S> {
 
     /// The newest place in this node's log, committed or not.
     fn last_index(&self) -> u64;
+
+    /// What has to be on the disk, each with its number, since the last call; empty unless the log is durable. The caller writes
+    /// them in order, each whole or not at all, and reports it by [`written`](Log::written). What depends on a write that is
+    /// not reported waits: messages, commits, the right to act. If a write fails, nothing is to be reported: this node then
+    /// falls silent.
+    fn take_writes(&mut self) -> Vec<(u64, Write<P, S>)> {
+        Vec::new()
+    }
+
+    /// Every write up to that number is on the disk. What waited for it leaves, and more may be committed.
+    fn written(&mut self, _now: Timestamp, _up_to: u64, _out: &mut Outbox<Self::Message>) {}
+
+    /// Nodes in the newest lists that had confirmed more than they have now: their disks came back shorter. Each is named until
+    /// the lists no longer name it. Empty unless the log is durable.
+    fn lost(&self) -> Vec<Uid> {
+        Vec::new()
+    }
+
+    /// This node has lost what it had confirmed: it neither votes nor stands until it knows of a commit up to that place, the
+    /// last one of the coordinator that noticed. By then it has everything again that it may have confirmed, and a term in
+    /// which the votes that it may have forgotten no longer count.
+    fn stop_voting(&mut self, _until: u64) {}
 }

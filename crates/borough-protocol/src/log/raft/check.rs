@@ -13,11 +13,12 @@ use super::{Raft, translate};
 use crate::incarnation::Uid;
 use crate::log::{Log, Malformed};
 use crate::version::{Term, Version};
+use crate::voters::Voters;
 
 /// No log gets that far: far below the overflow of a place or term, so that sums of them are safe.
-const END: u64 = 1 << 62;
+pub(super) const END: u64 = 1 << 62;
 
-type Verdict = Result<(), &'static str>;
+pub(super) type Verdict = Result<(), &'static str>;
 
 impl<P: Clone, S: Clone> Raft<P, S> {
     /// Whether a correct peer can have said this to this node, as it is now.
@@ -71,14 +72,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         self.agrees(term, here)?;
         for item in entries {
             here.index += 1;
-            match item {
-                Item::Term(begun) => {
-                    ensure(*begun > here.term, "terms do not rise")?;
-                    here.term = *begun;
-                }
-                Item::Lists { now, next, learners } => lists(now, next, learners)?,
-                Item::Payload(_) => {}
-            }
+            self::item(&mut here, item)?;
             self.agrees(term, here)?;
         }
         ensure(here.term <= term, "an entry of a later term")
@@ -109,23 +103,41 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 
     fn check_snapshot(&self, snapshot: &Snapshot<S>) -> Verdict {
         let Snapshot { term, version, voters, learners, .. } = snapshot;
-        place(*version)?;
-        ensure(version.index > 0 && version.term <= *term, "there is no such place")?;
-        lists(&voters.now, &voters.next, learners)?;
-        ensure(
-            voters.id.index <= version.index && voters.id.term <= version.term,
-            "its lists are newer than itself",
-        )?;
+        self::snapshot(*term, *version, voters, learners)?;
         self.agrees(*term, *version)
     }
 }
 
-fn ensure(holds: bool, what: &'static str) -> Verdict {
+/// Whether a state can stand for the entries up to `version`, in a term that is not over.
+pub(super) fn snapshot(term: Term, version: Version, voters: &Voters, learners: &BTreeSet<Uid>) -> Verdict {
+    place(version)?;
+    ensure(version.index > 0 && version.term <= term, "there is no such place")?;
+    lists(&voters.now, &voters.next, learners)?;
+    ensure(
+        voters.id.index <= version.index && voters.id.term <= version.term,
+        "its lists are newer than itself",
+    )
+}
+
+/// Whether the entry can stand at `here`, whose term is that of the entry before until an entry begins another.
+pub(super) fn item<P>(here: &mut Version, item: &Item<P>) -> Verdict {
+    match item {
+        Item::Term(begun) => {
+            ensure(*begun > here.term, "terms do not rise")?;
+            here.term = *begun;
+            Ok(())
+        }
+        Item::Lists { now, next, learners } => lists(now, next, learners),
+        Item::Payload(_) => Ok(()),
+    }
+}
+
+pub(super) fn ensure(holds: bool, what: &'static str) -> Verdict {
     if holds { Ok(()) } else { Err(what) }
 }
 
 /// The founder's first entry stands in term 0, and nothing else does.
-fn place(version: Version) -> Verdict {
+pub(super) fn place(version: Version) -> Verdict {
     let possible = match version.index {
         0 => version.term == Term::ZERO,
         1 => true,

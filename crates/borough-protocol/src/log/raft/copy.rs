@@ -36,12 +36,14 @@ pub(super) struct LogCopy<P> {
     entries: VecDeque<Entry<P>>,
     /// In the order of their places. The first is in force at `base`, so there is always one.
     lists: Vec<Lists>,
+    /// The last place up to which nothing was cut or appended since [`take_unchanged`](Self::take_unchanged).
+    unchanged: u64,
 }
 
 impl<P> LogCopy<P> {
     pub(super) fn new() -> Self {
         let nobody = Lists { at: 0, voters: Voters::default(), learners: BTreeSet::new() };
-        Self { base: 0, entries: VecDeque::new(), lists: vec![nobody] }
+        Self { base: 0, entries: VecDeque::new(), lists: vec![nobody], unchanged: 0 }
     }
 
     /// The place of the last compaction.
@@ -110,6 +112,7 @@ impl<P> LogCopy<P> {
             return;
         }
         self.entries.truncate(self.offset(index).unwrap_or(0));
+        self.unchanged = self.unchanged.min(self.last());
         let keep = self.lists.partition_point(|lists| lists.at <= index).max(1);
         self.lists.truncate(keep);
     }
@@ -127,6 +130,13 @@ impl<P> LogCopy<P> {
         let obsolete = self.lists.partition_point(|lists| lists.at <= index);
         self.lists.splice(..obsolete, [lists]);
         self.base = index;
+        self.unchanged = self.unchanged.max(index);
+    }
+
+    /// The last place up to which the copy is as it was when this was asked before.
+    pub(super) fn take_unchanged(&mut self) -> u64 {
+        let last = self.last();
+        core::mem::replace(&mut self.unchanged, last)
     }
 
     fn offset(&self, index: u64) -> Option<usize> {

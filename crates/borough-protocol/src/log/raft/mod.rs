@@ -11,14 +11,22 @@
 //! - no entries to a node that the newest list does not name.
 //!
 //! The fourth is the caller's: a voter that was dropped goes on answering until no voter's newest list names it.
+//!
+//! A log is volatile or durable. A volatile one is memory: a restarted process is another node. A durable one gives out what has
+//! to be on the disk (`stored`) and lets nothing leave before it is (`journal`); a restarted process is the same voter (`restore`).
+//! A voter whose disk came back with less than it had confirmed is noticed as far as it can be (`lost`).
 
 mod check;
 mod copy;
+mod journal;
+mod lost;
 mod message;
 mod office;
 mod peers;
+mod restore;
 mod spread;
 mod step;
+mod stored;
 mod translate;
 
 use alloc::collections::BTreeSet;
@@ -28,12 +36,16 @@ use core::time::Duration;
 use noraft::{LogIndex, Node};
 
 pub use self::message::{Item, Message, Snapshot};
+pub use self::restore::Unrestorable;
+pub use self::stored::{Stored, StoredSnapshot, Write};
 
-use self::copy::LogCopy;
+use self::copy::{Lists, LogCopy};
+use self::journal::Journal;
+use self::lost::Confirmed;
 use self::office::{Office, Standing};
 use self::step::Incoming;
 use super::{Committed, Log, Malformed, NotTaken, Outbox, VotersChange};
-use crate::flaws::Flaws;
+use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
@@ -85,7 +97,14 @@ pub struct Raft<P, S> {
     standing: Option<Standing>,
     /// The term that begins was asked for by the coordinator.
     forced: bool,
+    /// It was in office after the step before.
+    led: bool,
     office: Office,
+    /// Of a durable log; a volatile one has none.
+    journal: Option<Journal<P, S>>,
+    confirmed: Confirmed,
+    /// It neither votes nor stands while it does not know of a commit up to here.
+    votes_from: u64,
 }
 
 impl<P: Clone, S: Clone> Raft<P, S> {
@@ -107,17 +126,31 @@ impl<P: Clone, S: Clone> Raft<P, S> {
             coordinator: None,
             standing: None,
             forced: false,
+            led: false,
             office: Office::default(),
+            journal: None,
+            confirmed: Confirmed::default(),
+            votes_from: 0,
         }
     }
 
     /// The founder of a new cluster: its only voter, in office at once.
     pub fn found(me: Uid, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
+        Self::new(me, timing, flaws).founded(now)
+    }
+
+    /// The same with a durable log: it is in office at once, and may act when that is written.
+    pub fn found_durable(me: Uid, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
         let mut log = Self::new(me, timing, flaws);
-        log.latest = now;
-        log.node.create_cluster(&[translate::id(me)]);
-        log.settle(now, Incoming::nothing(), &mut Vec::new());
-        log
+        log.journal = Some(Journal::new((Term::ZERO, None), 0));
+        log.founded(now)
+    }
+
+    fn founded(mut self, now: Timestamp) -> Self {
+        self.latest = now;
+        self.node.create_cluster(&[translate::id(self.me)]);
+        self.settle(now, Incoming::nothing(), &mut Vec::new());
+        self
     }
 
     /// Checks what must hold between two calls: that this copy and noraft's places are one log.
@@ -129,12 +162,48 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         assert_eq!(self.copy.base(), log.snapshot_position().index.get(), "the copy begins elsewhere");
         assert_eq!(self.copy.last(), log.last_position().index.get(), "the copy ends elsewhere");
         assert!(self.copy.base() <= self.told && self.told <= self.commit && self.commit <= self.copy.last());
-        assert!(self.node.commit_index().get() <= self.commit, "a commit was missed");
+        let durable = self.journal.is_some();
+        assert!(durable || self.node.commit_index().get() <= self.commit, "a commit was missed");
         let lists = self.copy.lists();
         let config = translate::config(&lists.voters.now, &lists.voters.next, &lists.learners);
         assert_eq!(&config, self.node.config(), "the lists differ");
         assert!(self.staged.is_none(), "a payload was lost");
         assert!(self.node.actions().is_empty(), "an action was missed");
+    }
+
+    /// Makes a step. Of a durable log, what it sends waits until what it wrote is on the disk.
+    fn step<R>(
+        &mut self,
+        out: &mut Outbox<Message<P, S>>,
+        step: impl FnOnce(&mut Self, &mut Outbox<Message<P, S>>) -> R,
+    ) -> R {
+        let before = out.len();
+        let result = step(self, out);
+        if let Some(journal) = &mut self.journal
+            && !self.flaws.has(Flaw::AnswersBeforeWrite)
+        {
+            journal.hold_back(out, before);
+        }
+        result
+    }
+
+    fn take(&mut self, now: Timestamp, from: Uid, message: Message<P, S>, out: &mut Outbox<Message<P, S>>) {
+        match message {
+            Message::PreVote { term, last } => self.answer_pre_vote(now, from, (term, last), out),
+            Message::PreVoteReply { term } => self.count_pre_vote(now, from, term, out),
+            Message::Vote { term, last, forced } => self.answer_vote(now, from, (term, last, forced), out),
+            Message::VoteReply { term, granted } => {
+                let (from, term) = (translate::id(from), translate::term(term));
+                let message = noraft::Message::RequestVoteReply { from, term, vote_granted: granted };
+                self.feed(now, &message, Incoming::nothing(), out);
+            }
+            Message::Append { term, prev, committed, entries } => {
+                self.appended(now, from, (term, prev, committed), entries, out);
+            }
+            Message::AppendReply { term, last } => self.answered(now, from, (term, last), out),
+            Message::StandNow { term } => self.take_over(now, term, out),
+            Message::Snapshot(snapshot) => self.install(now, from, *snapshot, out),
+        }
     }
 
     fn may_change(&self) -> Result<(), NotTaken> {
@@ -157,22 +226,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
     ) -> Result<(), Malformed> {
         self.check(from, &message)?;
         self.latest = now;
-        match message {
-            Message::PreVote { term, last } => self.answer_pre_vote(now, from, (term, last), out),
-            Message::PreVoteReply { term } => self.count_pre_vote(now, from, term, out),
-            Message::Vote { term, last, forced } => self.answer_vote(now, from, (term, last, forced), out),
-            Message::VoteReply { term, granted } => {
-                let (from, term) = (translate::id(from), translate::term(term));
-                let message = noraft::Message::RequestVoteReply { from, term, vote_granted: granted };
-                self.feed(now, &message, Incoming::nothing(), out);
-            }
-            Message::Append { term, prev, committed, entries } => {
-                self.appended(now, from, (term, prev, committed), entries, out);
-            }
-            Message::AppendReply { term, last } => self.answered(now, from, (term, last), out),
-            Message::StandNow { term } => self.take_over(now, term, out),
-            Message::Snapshot(snapshot) => self.install(now, from, *snapshot, out),
-        }
+        self.step(out, |log, out| log.take(now, from, message, out));
         Ok(())
     }
 
@@ -185,7 +239,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
             self.doubt(now);
         }
         if self.in_office() && now >= self.office.append_at {
-            self.append_to_all(now, self.last(), out);
+            self.step(out, |log, out| log.append_to_all(now, log.last(), out));
         }
     }
 
@@ -195,7 +249,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
 
     fn stand(&mut self, now: Timestamp, out: &mut Outbox<Self::Message>) {
         self.latest = now;
-        self.ask_around(now, out);
+        self.step(out, |log, out| log.ask_around(now, out));
     }
 
     fn propose(
@@ -208,7 +262,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         self.may_change()?;
         self.staged = Some(payload);
         let position = self.node.propose_command();
-        self.settle(now, Incoming::nothing(), out);
+        self.step(out, |log, out| log.settle(now, Incoming::nothing(), out));
         Ok(translate::version(position))
     }
 
@@ -221,7 +275,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         self.latest = now;
         self.may_change()?;
         let lists = self.copy.lists();
-        if lists.voters.is_joint() || lists.at > self.node.commit_index().get() {
+        if lists.voters.is_joint() || lists.at > self.node.commit_index().get().min(self.commit) {
             return Err(NotTaken::ChangeUnderWay);
         }
         let mut config = self.node.config().clone();
@@ -237,17 +291,21 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
             }
         }
         self.node.propose_config(config);
-        self.settle(now, Incoming::nothing(), out);
+        self.step(out, |log, out| log.settle(now, Incoming::nothing(), out));
         Ok(())
     }
 
     fn hand_over(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Self::Message>) -> bool {
         self.latest = now;
-        self.ask_to_stand(now, to, out)
+        self.step(out, |log, out| log.ask_to_stand(now, to, out))
     }
 
     fn take_committed(&mut self) -> Vec<Committed<P, S>> {
         let mut committed = Vec::new();
+        let waits = self.journal.as_ref().is_some_and(Journal::installs);
+        if self.installed && waits && !self.flaws.has(Flaw::CommitsBeforeWrite) {
+            return committed;
+        }
         if self.installed {
             self.installed = false;
             let voters = self.copy.lists_at(self.copy.base()).voters.clone();
@@ -275,6 +333,10 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         // A coordinator new in office may not know yet, by its own count, that this is committed: another time.
         if self.node.handle_snapshot_installed(position, config) {
             self.copy.forget_up_to(version.index);
+            if let Some(journal) = &mut self.journal {
+                let Lists { voters, learners, .. } = self.copy.lists_at(version.index).clone();
+                journal.compact(StoredSnapshot { version, voters, learners, state: state.clone() });
+            }
             self.state = Some(state);
         }
     }
@@ -307,7 +369,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
     }
 
     fn may_act(&self) -> bool {
-        let committed = self.node.log().entries().get_term(self.node.commit_index());
+        let committed = self.node.log().entries().get_term(LogIndex::new(self.commit));
         self.in_office() && committed == Some(self.node.current_term())
     }
 
@@ -330,5 +392,27 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
 
     fn last_index(&self) -> u64 {
         self.copy.last()
+    }
+
+    fn take_writes(&mut self) -> Vec<(u64, Write<P, S>)> {
+        self.journal.as_mut().map(Journal::take).unwrap_or_default()
+    }
+
+    fn written(&mut self, now: Timestamp, up_to: u64, out: &mut Outbox<Self::Message>) {
+        let Some(journal) = &mut self.journal else { return };
+        self.latest = now;
+        journal.written(up_to, out);
+        self.step(out, |log, out| log.settle(now, Incoming::nothing(), out));
+    }
+
+    fn lost(&self) -> Vec<Uid> {
+        self.confirmed.lost()
+    }
+
+    fn stop_voting(&mut self, until: u64) {
+        self.votes_from = self.votes_from.max(until);
+        if self.in_office() && self.commit < self.votes_from {
+            self.leave_office();
+        }
     }
 }

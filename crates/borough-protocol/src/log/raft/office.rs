@@ -58,7 +58,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn ask_around(&mut self, now: Timestamp, out: &mut Outbox<Message<P, S>>) {
         let voters = &self.copy.lists().voters;
         // noraft would not let a node stand that its own newest list does not name.
-        if self.in_office() || !voters.names(self.me) {
+        if self.in_office() || !voters.names(self.me) || !self.may_vote() {
             return;
         }
         if voters.quorum(|uid| uid == self.me) {
@@ -77,7 +77,8 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         (term, last): (Term, Version),
         out: &mut Outbox<Message<P, S>>,
     ) {
-        if self.hears_coordinator(now) {
+        self.compare(from, Term::new(term.get().saturating_sub(1)), last);
+        if self.hears_coordinator(now) || !self.may_vote() {
             return;
         }
         let own = self.term();
@@ -110,7 +111,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 
     /// Asked by the coordinator to take over. An old request, or one to a node that may not stand, is void.
     pub(super) fn take_over(&mut self, now: Timestamp, term: Term, out: &mut Outbox<Message<P, S>>) {
-        let current = term == self.term();
+        let current = term == self.term() && self.may_vote();
         if current && !self.in_office() && self.copy.lists().voters.names(self.me) {
             self.begin_term(now, true, out);
         }
@@ -155,11 +156,26 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         if now < self.office.doubt_at {
             return;
         }
-        // noraft never leaves office by itself. The same term, vote and log make the same node, without the office.
+        self.leave_office();
+    }
+
+    /// noraft never leaves office by itself.
+    pub(super) fn leave_office(&mut self) {
+        self.restart_node();
+        self.led = false;
+        self.coordinator = None;
+    }
+
+    /// The same term, vote and log make the same node, without the office and without a commit.
+    pub(super) fn restart_node(&mut self) {
         let node = &self.node;
         self.node = Node::restart(node.id(), node.current_term(), node.voted_for(), node.log().clone());
         self.node.actions_mut().for_each(drop);
-        self.coordinator = None;
+    }
+
+    /// Whether it may vote and stand: not while it lacks what it had confirmed once.
+    fn may_vote(&self) -> bool {
+        self.commit >= self.votes_from
     }
 
     /// Whether this node leads a joint phase at whose end it is no voter. It must not end it: in office with a list that
@@ -208,7 +224,8 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         (term, last, forced): (Term, Version, bool),
         out: &mut Outbox<Message<P, S>>,
     ) {
-        if term > self.term() && !forced && self.hears_coordinator(now) {
+        self.compare(from, term, last);
+        if !self.may_vote() || (term > self.term() && !forced && self.hears_coordinator(now)) {
             return;
         }
         let message = noraft::Message::RequestVoteCall {

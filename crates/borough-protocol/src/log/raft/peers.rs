@@ -20,9 +20,26 @@ pub(super) struct Peer {
     more_behind: Option<u64>,
     /// Which end of its log it was last told to cut, and when.
     cut: Option<(Version, Timestamp)>,
+    /// Since when its log has ended below what it had confirmed, in every answer.
+    short_since: Option<Timestamp>,
 }
 
 impl Peer {
+    /// Notes an answer that ends at `last`. Whether all of them have ended below what is confirmed for so long that this
+    /// one was not overtaken on the way.
+    pub(super) fn is_short(&mut self, now: Timestamp, last: u64, patience: Duration) -> bool {
+        if last >= self.matched {
+            self.short_since = None;
+            return false;
+        }
+        now >= *self.short_since.get_or_insert(now) + patience
+    }
+
+    /// It has lost what it had.
+    pub(super) fn lose(&mut self) {
+        (self.matched, self.short_since, self.more_behind) = (0, None, None);
+    }
+
     /// Whether it may be sent what it lacks, its log ending at `last`: once in a while, or at once when the part sent before
     /// has arrived. Each answer of a node that is behind would beget a resend else, each with an answer of its own.
     pub(super) fn may_repair(&self, now: Timestamp, every: Duration, last: u64) -> bool {
@@ -66,7 +83,14 @@ impl Peers {
 
     /// What is known of that node, which answered just now.
     pub(super) fn answered(&mut self, uid: Uid, now: Timestamp) -> &mut Peer {
-        let fresh = Peer { answered: now, matched: 0, repaired: None, more_behind: None, cut: None };
+        let fresh = Peer {
+            answered: now,
+            matched: 0,
+            repaired: None,
+            more_behind: None,
+            cut: None,
+            short_since: None,
+        };
         let peer = self.map.entry(uid).or_insert(fresh);
         peer.answered = now;
         peer

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use noraft::{LogEntries, LogEntry, LogIndex};
 
 use super::message::{Item, Message, Snapshot};
+use super::restore::log_entry;
 use super::step::Incoming;
+use super::stored::StoredSnapshot;
 use super::{Raft, translate};
 use crate::incarnation::Uid;
 use crate::log::{Entry, Log, Outbox};
@@ -40,7 +42,8 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         Message::Append { term: self.term(), prev, committed: self.commit, entries }
     }
 
-    fn item(&self, index: u64) -> Option<Item<P>> {
+    /// What stands at a place, as it travels and is stored.
+    pub(super) fn item(&self, index: u64) -> Option<Item<P>> {
         if let Entry::Payload(payload) = self.copy.entry(index)? {
             return Some(Item::Payload(payload.clone()));
         }
@@ -65,13 +68,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         out: &mut Outbox<Message<P, S>>,
     ) {
         self.hear(now, from, term);
-        let entries = items.iter().map(|item| match item {
-            Item::Term(term) => LogEntry::Term(translate::term(*term)),
-            Item::Lists { now, next, learners } => {
-                LogEntry::ClusterConfig(translate::config(now, next, learners))
-            }
-            Item::Payload(_) => LogEntry::Command,
-        });
+        let entries = items.iter().map(log_entry);
         let message = noraft::Message::AppendEntriesCall {
             from: translate::id(from),
             term: translate::term(term),
@@ -79,6 +76,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
             entries: LogEntries::from_iter(translate::position(prev), entries),
         };
         self.feed(now, &message, Incoming { first: prev.index + 1, items }, out);
+        self.confirm(from, term, committed);
     }
 
     /// Takes an answer: where the log of `from` ends.
@@ -102,12 +100,22 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         }
         let end = self.last();
         let has = self.node.log().entries().contains(translate::position(last));
+        self.compare(from, term, last);
         let peer = self.office.peers.answered(from, now);
-        if last.index < peer.matched {
+        if peer.is_short(now, last.index, self.timing.suspect_after) && self.journal.is_some() {
+            let counted = peer.matched > self.commit;
+            peer.lose();
+            self.confirmed.lose(from);
+            if counted {
+                // noraft cannot take back a count. In a later term it counts again.
+                return self.leave_office();
+            }
+        } else if last.index < peer.matched {
             return; // Overtaken by a later answer.
         }
         if has {
-            peer.matched = last.index;
+            self.office.peers.answered(from, now).matched = last.index;
+            self.confirm(from, term, last.index);
         }
         if self.is_outgoing() && last.index >= self.copy.lists().at {
             // Counting this answer could commit the joint list, and noraft would end the phase at once.
@@ -209,6 +217,11 @@ impl<P: Clone, S: Clone> Raft<P, S> {
             assert!(taken, "{} did not take a state at {version:?}", self.me);
             if self.node.log().last_position() == position {
                 self.copy.cut_above(self.copy.base());
+            }
+            if let Some(journal) = &mut self.journal {
+                let (voters, learners, state) = (voters.clone(), learners.clone(), state.clone());
+                let end = self.node.log().last_position().index.get();
+                journal.install(StoredSnapshot { version, voters, learners, state }, end);
             }
             self.copy.begin_behind(version.index, super::copy::Lists { at: version.index, voters, learners });
             self.state = Some(state);

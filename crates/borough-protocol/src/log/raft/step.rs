@@ -7,6 +7,7 @@ use noraft::{Actions, LogEntries, LogEntry, LogIndex};
 
 use super::message::{Item, Message};
 use super::{Heard, Raft, translate};
+use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::log::{Entry, Log, Outbox};
 use crate::time::Timestamp;
@@ -58,8 +59,10 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         if self.copy.lists().at != newest {
             let lists = self.copy.lists();
             self.office.peers.retain(|uid| lists.names(uid));
+            self.confirmed.retain(|uid| lists.names(uid));
         }
-        self.commit = self.commit.max(self.node.commit_index().get());
+        self.record();
+        self.advance_commit();
         self.send(now, actions, out);
         if self.in_office() && self.spread < self.commit {
             // The others would learn of the commit with the next append, up to a whole interval later.
@@ -67,9 +70,47 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         }
     }
 
+    /// Writes what changed: the term and the vote, then the entries, of which none is of a later term.
+    fn record(&mut self) {
+        let Some(journal) = &mut self.journal else { return };
+        let vote = self.node.voted_for().and_then(|id| Uid::new(id.get()));
+        journal.vote(Term::new(self.node.current_term().get()), vote);
+        let (unchanged, last) = (self.copy.take_unchanged(), self.copy.last());
+        if !journal.lacks(unchanged, last) {
+            return;
+        }
+        let prev = self.version_at(unchanged).unwrap_or_default();
+        let items = (unchanged + 1..=last).filter_map(|index| self.item(index)).collect();
+        if let Some(journal) = &mut self.journal {
+            journal.entries(prev, items);
+        }
+    }
+
+    /// Takes over what noraft counts as committed, as far as it is written here.
+    ///
+    /// noraft counts this node before it has written. In office that may be the only count, so an entry of an older term is
+    /// committed only with one of this term that is written too.
+    fn advance_commit(&mut self) {
+        let mut reached = self.node.commit_index().get();
+        if let Some(journal) = &self.journal {
+            if !self.flaws.has(Flaw::CommitsBeforeWrite) {
+                reached = reached.min(journal.written_index(self.copy.last()));
+            }
+            if self.in_office() && self.version_at(reached).is_none_or(|here| here.term != self.term()) {
+                return;
+            }
+        }
+        self.commit = self.commit.max(reached);
+    }
+
     /// Notes whether the node came into office, left it, or entered a term nobody is known to lead.
     fn follow_office(&mut self, now: Timestamp) {
         let term = self.term();
+        if self.led && !self.in_office() && self.journal.is_some() {
+            // What noraft counted in office without a write must not become the commit of a node that follows.
+            self.restart_node();
+        }
+        self.led = self.in_office();
         let led = self.coordinator.is_some_and(|known| known.uid == self.me && known.term == term);
         if self.in_office() && !led {
             self.coordinator = Some(Heard { uid: self.me, term, at: now });
