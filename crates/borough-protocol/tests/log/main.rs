@@ -7,6 +7,7 @@
 mod carrier;
 mod delays;
 mod directed;
+mod durable;
 mod flaws;
 mod group;
 mod judge;

@@ -12,7 +12,7 @@ use crate::carrier::{Carrier, State};
 use crate::rig::{Counts, Rig};
 use crate::toy::Toy;
 
-fn seeds(ordinary: u64) -> u64 {
+pub(crate) fn seeds(ordinary: u64) -> u64 {
     env::var("BOROUGH_LOG_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ordinary)
 }
 
