@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use borough_protocol::log::Log;
 
+use super::super::voter::{Copy, Voter};
 use super::{COUNT, Rig};
 use crate::carrier::uid;
 use crate::group::uids;
@@ -15,10 +16,17 @@ impl Rig {
         let Some((office, voter)) = self.coordinator() else { return Err("there is no coordinator") };
         let victim = office % COUNT + 1;
         let confirmed = voter.log.matched(uid(victim));
+        let flaws = self.flaws;
         // So much less that no entries under way make up for it before anybody notices.
-        let older =
-            self.place(victim).backups.iter().rfind(|copy| copy.last_index() + 8 < confirmed).cloned();
-        let Some(older) = older else { return Err("there is no older copy") };
+        let is_short = |copy: &&Copy| copy.last_index() > 0 && copy.last_index() + 8 < confirmed;
+        // A copy from when it was the only voter needs nobody: it goes on as a cluster of its own. So does an empty disk of the
+        // founder, which founds.
+        let needs_others = |copy: &&Copy| {
+            let voter = Voter::of(victim, flaws, (*copy).clone());
+            !voter.log.voters().quorum(|other| other == uid(victim))
+        };
+        let older = self.place(victim).backups.iter().filter(is_short).rfind(needs_others).cloned();
+        let Some(older) = older else { return Ok(()) };
         self.counts.rollbacks += 1;
         self.crash(victim, 300);
         self.place(victim).disk = older;
