@@ -10,11 +10,11 @@ use anyhow::Result;
 use borough_sqlite::Reset;
 use serde::Serialize;
 
-use self::view::{Directory, Table, Voter};
+use self::view::{Contents, Table, Voter};
 use crate::output;
 
 pub(super) fn inspect(path: &Path, json: bool) -> Result<()> {
-    let directory = Directory::of(path, borough_sqlite::inspect(path)?);
+    let directory = Contents::of(path, borough_sqlite::inspect(path)?);
     if json {
         return output::json(&directory);
     }
@@ -30,7 +30,7 @@ pub(super) fn inspect(path: &Path, json: bool) -> Result<()> {
 }
 
 /// What is said in single words.
-fn facts(directory: &Directory) -> comfy_table::Table {
+fn facts(directory: &Contents) -> comfy_table::Table {
     let mut table = output::table(&["OF", "VALUE"]);
     let mut add = |of: &str, value: String| {
         table.add_row([of.to_owned(), value]);

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::kept;
 
-/// A node's directory.
+/// What a data directory holds.
 #[derive(Debug, Serialize)]
-pub(super) struct Directory {
+pub(super) struct Contents {
     pub(super) directory: String,
     pub(super) format: u32,
     /// By which process.
@@ -69,7 +69,7 @@ pub(super) struct Type {
     pub(super) hosts: usize,
 }
 
-impl Directory {
+impl Contents {
     pub(super) fn of(path: &Path, inspection: Inspection) -> Self {
         let Inspection { format, holder, foreign, loaded, .. } = inspection;
         let identity = loaded.identity;
