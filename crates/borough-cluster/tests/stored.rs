@@ -36,9 +36,8 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 #[test]
 fn the_bytes_of_the_first_version_are_read() {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    assert_eq!(hex(&encode_entry(&voters()).unwrap()), ENTRY);
-    assert_eq!(hex(&encode_table(&table()).unwrap()), TABLE);
+    assert_eq!(encode_entry(&voters()).unwrap(), bytes(ENTRY));
+    assert_eq!(encode_table(&table()).unwrap(), bytes(TABLE));
     assert_eq!(decode_entry(CODEC, &bytes(ENTRY)), Ok(voters()));
     assert_eq!(decode_table(CODEC, &bytes(TABLE)), Ok(table()));
 }
