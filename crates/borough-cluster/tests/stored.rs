@@ -13,7 +13,8 @@ use borough_protocol::version::{Term, Version};
 
 // As the first version wrote them.
 const ENTRY: &str = "01020100000000000000020000000000000000010300000000000000";
-const TABLE: &str = "07000000000000000201000000000000000301030102010000000000000002000000000000000000000000";
+const TABLE: &str =
+    "0700000000000000020100000000000000000301030102010000000000000002000000000000000000000000";
 
 fn uids<const N: usize>(numbers: [u64; N]) -> BTreeSet<Uid> {
     numbers.into_iter().filter_map(Uid::new).collect()
