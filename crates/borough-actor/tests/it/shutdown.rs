@@ -394,6 +394,7 @@ fn a_shutdown_without_a_runtime_is_ready_at_once_and_says_that_it_was_cut_short(
     let runtime = new_runtime();
     let system = runtime.block_on(async { System::new("test").unwrap() });
     drop(runtime);
-    let report = new_runtime().block_on(timeout(Duration::from_secs(5), system.shutdown())).unwrap();
+    let ends = async { timeout(Duration::from_secs(5), system.shutdown()).await.unwrap() };
+    let report = new_runtime().block_on(ends);
     assert!(report.is_cut_short && !report.is_clean(), "{report:?}");
 }
