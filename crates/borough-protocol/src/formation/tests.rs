@@ -605,8 +605,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Says how many found, up to one seed timeout after the first did: those that it has its promises from are bound so long.
-fn founders_of(lists: &[(&str, &[&str])], steps: &[Step], flaws: Flaws) -> usize {
+fn founders_of(lists: &[(&str, &[&str])], with: FoundWith, steps: &[Step], flaws: Flaws) -> usize {
     let mut town = Town::new(lists, flaws);
+    for person in &mut town.people {
+        if let Fate::Seeks(seeking) = person {
+            seeking.founding.with = with;
+        }
+    }
     town.pass(Duration::ZERO);
     let mut ends = Timestamp::NEVER;
     for step in steps {
@@ -628,6 +633,7 @@ fn founders_of(lists: &[(&str, &[&str])], steps: &[Step], flaws: Flaws) -> usize
     town.founders().len()
 }
 
+const TWO: Lists = &[("a", &["a", "b"]), ("b", &["a", "b"])];
 const THREE: Lists = &[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])];
 const ROUND: Lists = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
 const MIXED: Lists = &[("a", &["c", "b", "a"]), ("b", &["a", "b", "c"]), ("c", &["b", "a", "c"])];
@@ -637,9 +643,11 @@ proptest! {
 
     #[test]
     fn late_lost_and_repeated_messages_never_make_two_founders(steps in steps()) {
-        for lists in [THREE, ROUND, MIXED] {
-            let founders = founders_of(lists, &steps, Flaws::default());
-            prop_assert!(founders <= 1, "{founders} founders of {lists:?}");
+        for lists in [TWO, THREE, ROUND, MIXED] {
+            for with in [FoundWith::All, FoundWith::Majority] {
+                let founders = founders_of(lists, with, &steps, Flaws::default());
+                prop_assert!(founders <= 1, "{founders} founders of {lists:?}");
+            }
         }
     }
 }
@@ -647,12 +655,11 @@ proptest! {
 #[cfg(feature = "flaws")]
 #[test]
 fn two_promises_of_one_seed_are_noticed() {
-    use crate::flaws::Flaw;
     use proptest::test_runner::TestRunner;
 
     let mut runner = TestRunner::deterministic();
     let found = runner.run(&steps(), |steps| {
-        prop_assert!(founders_of(THREE, &steps, Flaws::only(Flaw::TwoPromises)) <= 1);
+        prop_assert!(founders_of(THREE, FoundWith::Majority, &steps, Flaws::only(Flaw::TwoPromises)) <= 1);
         Ok(())
     });
     assert!(found.is_err(), "no history with two founders among many");

@@ -38,6 +38,7 @@ fn two_of_three_lose_sight_of_each_other(flaws: Flaws) {
     let before = rig.table("a").cluster();
     rig.crash("c");
     rig.cut(&["a"], &["b"]);
+    rig.wait_until("suspended", 2 * SECOND, |rig| rig.running().is_empty());
     rig.start("c");
     rig.always("everybody waits", 60 * SECOND, |rig| rig.ends.is_empty() && !rig.runs("c"));
     rig.heal();

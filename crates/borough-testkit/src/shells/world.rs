@@ -196,12 +196,8 @@ impl World {
                 self.start(place).await?;
             }
         }
+        // The first nodes are everybody's seeds: if their cluster is gone, another is founded when all of them are there.
         for place in 0..self.plan.nodes {
-            let stays = |house: &&House| !house.is_leaving;
-            let seeds = self.houses[..self.plan.nodes].iter().flatten().filter(stays).count();
-            if seeds > self.plan.nodes / 2 {
-                break;
-            }
             if self.houses[place].as_ref().is_none_or(|house| house.is_leaving) {
                 self.strike(Fault::Crash(place)).await?;
                 self.start(place).await?;
