@@ -1,5 +1,7 @@
 //! Whether all is well with shards when nothing is wrong any more: all hosted, nothing held, everything ended.
 
+use borough_protocol::settings::Strategy;
+
 use super::World;
 use crate::sim::moment::SECOND;
 use crate::sim::plan::Mode;
@@ -13,6 +15,13 @@ impl World {
         for (slot, life) in self.slots.running() {
             let site = life.site.as_ref()?;
             let uid = life.uid();
+            // A fixed quorum that was never complete owns nothing: what is sent waits.
+            if let Strategy::StaticQuorum { quorum } = self.settings.strategy
+                && site.region.table().most_voters() < 2 * quorum - 1
+            {
+                let owned = site.region.table().kinds().iter().any(|kind| !kind.shards().is_empty());
+                return owned.then(|| format!("n{slot} has shards before its quorum was ever complete"));
+            }
             let held: usize = site.routes.values().map(|route| route.held().len()).sum();
             if held > 0 {
                 return Some(format!("n{slot} holds {held} messages"));
