@@ -125,6 +125,10 @@ impl Participant {
 
     fn to_greet(&self, now: Timestamp) -> BTreeSet<&Address> {
         let mut greeted: BTreeSet<&Address> = self.identity.seeds.iter().collect();
+        if self.table.members().is_empty() {
+            // A recovered cluster yields to its predecessor if that works after all: it must be found before this one acts.
+            greeted.extend(self.identity.known.iter());
+        }
         if self.holder.standing(now) != Standing::Running {
             greeted.extend(self.holder.voters().all().filter_map(|uid| self.address_of(uid)));
             let members = self.table.members().values().take(GREETED_MAX);

@@ -69,6 +69,8 @@ pub(crate) struct Identity {
     pub(crate) me: Incarnation,
     pub(crate) facts: Arc<Facts>,
     pub(crate) seeds: Arc<[Address]>,
+    /// Where members of its last cluster listened.
+    pub(crate) known: Arc<[Address]>,
     pub(crate) settings: Checked,
 }
 
@@ -85,8 +87,10 @@ impl Node {
     /// A node begins its life.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
         let Start { me, facts, search, settings, era, seed, recovers } = start;
+        let remembered = search.memory.iter().flat_map(|memory| memory.addresses());
+        let known = search.known.iter().chain(remembered).cloned().collect();
         let seeds = search.seeds.clone().into();
-        let identity = Identity { me, facts: Arc::new(facts), seeds, settings };
+        let identity = Identity { me, facts: Arc::new(facts), seeds, known, settings };
         let seeking =
             Seeking::new(now, identity.me.clone(), identity.facts.clone(), search, identity.settings.clone());
         let mut node = Self {

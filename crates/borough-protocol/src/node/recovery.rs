@@ -8,7 +8,7 @@
 //! Nobody but a person can know that the others are dead: a minority that is cut off looks just the same. What the machine sees to is that
 //! nothing lives twice even so. Leases are given by a quorum; if it is dead, every lease is over when the new founding begins to act, one wait
 //! later. Nothing of the cluster before is taken over but its era: a minority's copy of the table may lack what the others had decided, so no
-//! resident can be shown to have been its shard's last one. Those that are left meet a greater founding, drop what they hold and join it.
+//! resident can be shown to have been its shard's last one. Those that are left meet the successor of their cluster, drop what they hold and join it.
 //! If the others live after all and can be reached, the new founding meets them before it acts, and yields.
 
 use alloc::vec::Vec;

@@ -1,10 +1,10 @@
 //! Most voters are lost for good, and an operator has a survivor begin the cluster anew.
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::node::{Command, End, Event, GaveUp, NoRecovery, Remains};
+use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Remains};
 use borough_protocol::settings::Settings;
 
-use crate::rig::{Rig, SECOND};
+use crate::rig::{Fate, Rig, SECOND};
 
 const FIVE: &[&str] = &["a", "b", "c", "d", "e"];
 
@@ -120,6 +120,24 @@ fn what_is_begun_anew_yields_to_the_cluster_that_lives_after_all() {
     rig.start("e");
     rig.wait_until("whole again", 15 * SECOND, |rig| rig.is_whole(FIVE));
     assert_eq!(rig.table("e").cluster(), cluster);
+}
+
+/// No seed of its own leads to the others; it remembers where they listened.
+#[test]
+fn a_recovered_cluster_finds_its_living_predecessor_without_seeds() {
+    let mut rig = Rig::grown(Settings::default(), FIVE);
+    let cluster = rig.table("a").cluster();
+    rig.cut(&["e"], &FIVE[..4]);
+    rig.wait_until("cut off", 3 * SECOND, |rig| !rig.runs("e"));
+    rig.recover("e", &["e"]);
+    // Nobody else greets it.
+    rig.network.rule(Fate::Lost, |parcel| {
+        parcel.at == "e" && matches!(&parcel.message, Message::Hello(greeting) if greeting.answers.is_none())
+    });
+    rig.heal();
+    rig.wait_until("it yields", SECOND, |rig| {
+        rig.ends.contains(&("e", End::GaveUp(GaveUp::Overtaken(cluster))))
+    });
 }
 
 #[test]
