@@ -292,7 +292,7 @@ async fn live(
     tokio::select! {
         biased;
         _ = stop.wait_for(|stop| *stop) => return,
-        // The machine ends without a word: whoever waits for the node's lease hears nothing more of it.
+        // The machine ends without a goodbye: the other nodes wait until the lease of this one is over.
         () = fails => {}
         () = lives.run() => {}
     }
@@ -301,7 +301,7 @@ async fn live(
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-/// Ready once the node cannot work any more; by then nothing may run here, and whoever looks learns why.
+/// Ready once the node cannot work any more; by then nothing may run here, and the published standing says why.
 async fn give_up_if_failed(watchdog: Watchdog, sharding: Arc<Sharding>, failure: Arc<OnceLock<Failure>>) {
     let why = watchdog.run().await;
     tracing::error!(

@@ -62,7 +62,7 @@ async fn cluster() -> (Node, Node, Apart, Region<Book>) {
     books(&b).await;
     let c = Apart::start(&a).await;
     let uid = c.node.uid();
-    // New shards go to whoever has the fewest, and old ones follow.
+    // New shards go to the node that has the fewest, and old ones follow.
     timeout(BOUND, async {
         loop {
             for id in 0..IDS {

@@ -49,7 +49,7 @@ impl Participant {
         None
     }
 
-    /// It welcomes nobody: guests of a dead cluster would go on welcoming each other for ever. It says which cluster it remembers, and gives up
+    /// It welcomes nobody: guests of a dead cluster would go on welcoming each other without end. It says which cluster it remembers, and gives up
     /// if it is shown that this cluster can never go on.
     fn asked_while_suspended(
         &mut self,

@@ -4,7 +4,7 @@
 //! notice that it does not:
 //!
 //! - a message of a later term than the one that showed the entry: terms only rise, so it is a later message. This needs only
-//!   that this node heard both, whoever was in office;
+//!   that this node heard both, under any coordinator;
 //! - in one term, by its coordinator alone: every answer for `suspect_after` ends below what the voter had confirmed. A single
 //!   such answer may have been overtaken on the way.
 //!
