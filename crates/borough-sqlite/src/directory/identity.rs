@@ -13,7 +13,7 @@ use crate::voter::{ReadError, wrong};
 pub struct Identity {
     /// The name of the cluster.
     pub cluster: String,
-    /// The number of the node: drawn by chance when the directory was made, never 0, and never changed.
+    /// The number of the node: drawn by chance when the directory was made, never 0. It changes when the node forgets that it was a voter.
     pub node: u64,
     /// How often the directory was opened, this time included: each is another life of the node.
     pub opens: u64,
@@ -61,6 +61,14 @@ pub(super) fn read(sql: &Connection) -> Result<Identity, ReadError> {
 /// Sets the stamp to the present time.
 pub(crate) fn renew_stamp(sql: &Connection) -> rusqlite::Result<()> {
     sql.execute("UPDATE directory SET stamp = stamp + 1, stamped_at = ?1", params![unix_millis()])?;
+    Ok(())
+}
+
+/// Gives the directory another number.
+pub(crate) fn become_node(sql: &Connection, node: u64) -> rusqlite::Result<()> {
+    let cluster: String = sql.query_row("SELECT cluster FROM directory", [], |row| row.get(0))?;
+    let sum = sum(&cluster, node);
+    sql.execute("UPDATE directory SET node = ?1, checksum = ?2", params![node.cast_signed(), sum])?;
     Ok(())
 }
 

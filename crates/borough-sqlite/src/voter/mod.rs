@@ -106,8 +106,12 @@ pub enum Operation {
     Append(Entry),
     /// Puts a state in the place of all entries up to its position. Entries above stay.
     SetSnapshot(Snapshot),
+    /// Puts a state in the place of the whole log, whatever is there.
+    ReplaceLog(Snapshot),
     /// Removes term, vote, log and snapshot: this node was a voter of another founding, or is to be taken in as a new one.
     ForgetVoter,
+    /// The number of the node is that from now on: after [`ForgetVoter`](Self::ForgetVoter) it is another voter. Never 0.
+    BecomeNode(u64),
     /// Sets the record of the cluster.
     SetRecord(Record),
     /// Sets the stamp to the present time: the proof that this directory can be written.

@@ -5,7 +5,7 @@ use rusqlite::{Transaction, params};
 use super::read::{placed_checksum, record_checksum};
 use super::{Entry, Operation, Outline, Payload, Position, Record, Snapshot};
 use crate::checksum::{Of, checksum};
-use crate::directory::renew_stamp;
+use crate::directory::{become_node, renew_stamp};
 use crate::error::Refusal;
 use crate::sqlite::NUMBER_MAX;
 
@@ -39,11 +39,19 @@ pub(crate) fn apply(
         Operation::CutAbove(index) => cut_above(sql, outline.as_mut(), *index)?,
         Operation::Append(entry) => append(sql, outline.as_mut(), entry)?,
         Operation::SetSnapshot(snapshot) => set_snapshot(sql, outline.as_mut(), snapshot)?,
+        Operation::ReplaceLog(snapshot) => {
+            if let Some(outline) = outline.as_mut() {
+                sql.execute_batch("DELETE FROM entries;")?;
+                outline.last = outline.snapshot;
+            }
+            set_snapshot(sql, outline.as_mut(), snapshot)?;
+        }
         Operation::ForgetVoter => {
             sql.execute_batch("DELETE FROM entries; DELETE FROM snapshot; DELETE FROM voter;")?;
             *outline = None;
             return Ok(());
         }
+        Operation::BecomeNode(node) => return Ok(become_node(sql, *node)?),
         Operation::SetRecord(record) => return Ok(set_record(sql, record)?),
         Operation::RenewStamp => return Ok(renew_stamp(sql)?),
     }

@@ -33,9 +33,14 @@ impl Model {
                 voter.entries.retain(|entry| entry.position.index > snapshot.position.index);
                 voter.snapshot = Some(snapshot.clone());
             }
+            Operation::ReplaceLog(snapshot) => {
+                let voter = voter.as_mut().unwrap();
+                voter.entries.clear();
+                voter.snapshot = Some(snapshot.clone());
+            }
             Operation::ForgetVoter => *voter = None,
             Operation::SetRecord(record) => self.record = Some(record.clone()),
-            Operation::RenewStamp => {}
+            Operation::RenewStamp | Operation::BecomeNode(_) => {}
         }
     }
 }
@@ -67,8 +72,10 @@ pub(crate) fn batches() -> Vec<Vec<Operation>> {
         vec![Operation::SetSnapshot(snapshot(4, 2))],
         vec![term(3, None), append(7, 3)],
         vec![Operation::SetSnapshot(snapshot(20, 3)), append(21, 3)],
+        vec![term(4, None), append(22, 4), append(23, 4)],
+        vec![Operation::ReplaceLog(snapshot(25, 3))],
         vec![set(RecordState::Left, 1)],
-        vec![Operation::ForgetVoter, set(RecordState::Member, 2)],
+        vec![Operation::ForgetVoter, Operation::BecomeNode(77), set(RecordState::Member, 2)],
         vec![term(1, None), append(1, 1)],
         vec![append(2, 1), set(RecordState::Ended, 2)],
     ]

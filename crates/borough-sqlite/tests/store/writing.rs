@@ -102,6 +102,28 @@ fn a_forgotten_voter_begins_with_an_empty_log() {
 }
 
 #[test]
+fn a_log_is_replaced_by_a_state_of_another_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut directory = prepared(&folder);
+    // Its last entries are of a later term than the state, and go all the same.
+    directory.write(&[Operation::ReplaceLog(snapshot(9, 1)), append(10, 2)]).unwrap();
+    drop(directory);
+    let found = voter(&folder);
+    assert_eq!(found.entries, [entry(10, 2)]);
+    assert_eq!(found.snapshot.map(|snapshot| snapshot.position.index), Some(9));
+}
+
+#[test]
+fn a_node_gets_another_number_and_keeps_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut directory = prepared(&folder);
+    directory.write(&[Operation::ForgetVoter, Operation::BecomeNode(u64::MAX)]).unwrap();
+    drop(directory);
+    let found = reopened(folder.path());
+    assert_eq!((found.identity.node, found.voter), (u64::MAX, None));
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let cases: Vec<(Operation, Refusal)> = vec![
         (append(9, 2), Refusal::NotNext { index: 9, expected: 8 }),
