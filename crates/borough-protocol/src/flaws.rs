@@ -59,6 +59,9 @@ pub enum Flaw {
     RecoveredBeatsLiving,
     RestartedSeedNotGreeted,
     SuspendedNodeGivesUp,
+    NodeWithRecordFounds,
+    WelcomeBeforeRecord,
+    LeavingEndsTheCluster,
     // Bad links.
     YoungerAlwaysRemoved,
     CoverRemovesOldVoters,
@@ -100,6 +103,7 @@ pub enum Flaw {
     WaitingOvertaken,
     ParkedPolledWithoutLease,
     FencedAtFirstWrite,
+    RaisedWithoutFence,
     LinksOfRemovedStayOpen,
     HoldLostAtNewTerm,
 }

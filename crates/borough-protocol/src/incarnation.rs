@@ -4,6 +4,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
+use crate::voters::VoterId;
+
 /// Where a node listens: `host:port`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -132,4 +134,23 @@ pub struct Facts {
     pub app_version: Arc<str>,
     /// The data center or zone it stands in; empty if nobody said.
     pub zone: Arc<str>,
+    /// Its data directory; `None` if it has none.
+    pub disk: Option<Disk>,
+}
+
+impl Facts {
+    /// As whom the node of that life votes.
+    pub fn voter(&self, uid: Uid) -> VoterId {
+        self.disk.map_or(VoterId::of_life(uid), |disk| disk.voter)
+    }
+}
+
+/// A data directory, and which life of its node uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Disk {
+    /// The identity that is written there.
+    pub voter: VoterId,
+    /// Rises with each life. One that is not above that of an earlier life is of a copy: a restored backup, or a clone.
+    pub life: u64,
 }

@@ -11,6 +11,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod detector;
+pub mod disk;
 pub mod flaws;
 pub mod formation;
 pub mod gossip;

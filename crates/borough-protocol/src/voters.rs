@@ -4,9 +4,50 @@
 mod wire;
 
 use alloc::collections::BTreeSet;
+use core::fmt;
 
 use crate::incarnation::Uid;
 use crate::version::Version;
+
+/// The identity of a voter: what lists of voters name, what votes, and what a log belongs to.
+///
+/// A node with a data directory keeps it over restarts: it is the number of the directory, and each life of the node has another [`Uid`]. The vote
+/// of a node without one ends with its life: there it is the number of the uid.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct VoterId(#[cfg_attr(feature = "serde", serde(with = "crate::wire::uid"))] u64);
+
+impl VoterId {
+    /// The shared store, where it is the one voter.
+    pub const STORE: Self = Self(Uid::STORE.get());
+
+    /// The identity of that number; `None` for 0, which stands for nobody.
+    pub const fn new(number: u64) -> Option<Self> {
+        if number == 0 { None } else { Some(Self(number)) }
+    }
+
+    /// The identity of a node without a data directory in that life.
+    pub const fn of_life(uid: Uid) -> Self {
+        Self(uid.get())
+    }
+
+    /// Its number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for VoterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
+
+impl fmt::Debug for VoterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{:x}", self.0)
+    }
+}
 
 /// The voters' list, and while it changes also the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,24 +57,24 @@ pub struct Voters {
     /// The version of the entry that last changed one of the lists: a renewal is good under this list alone.
     pub id: Version,
     /// Those who vote.
-    pub now: BTreeSet<Uid>,
+    pub now: BTreeSet<VoterId>,
     /// Those who are to vote; empty while no change is under way.
-    pub next: BTreeSet<Uid>,
+    pub next: BTreeSet<VoterId>,
 }
 
 impl Voters {
     /// Whether those for whom `have` is true are a quorum: more than half of each list in force.
-    pub fn quorum(&self, have: impl Fn(Uid) -> bool) -> bool {
+    pub fn quorum(&self, have: impl Fn(VoterId) -> bool) -> bool {
         majority(&self.now, &have) && (self.next.is_empty() || majority(&self.next, &have))
     }
 
     /// Whether it is on one of the lists.
-    pub fn names(&self, uid: Uid) -> bool {
-        self.now.contains(&uid) || self.next.contains(&uid)
+    pub fn names(&self, voter: VoterId) -> bool {
+        self.now.contains(&voter) || self.next.contains(&voter)
     }
 
-    /// Everyone on one of the lists, each once, in the order of uids.
-    pub fn all(&self) -> impl Iterator<Item = Uid> + '_ {
+    /// Everyone on one of the lists, each once, in the order of their numbers.
+    pub fn all(&self) -> impl Iterator<Item = VoterId> + '_ {
         self.now.union(&self.next).copied()
     }
 
@@ -43,7 +84,7 @@ impl Voters {
     }
 }
 
-fn majority(list: &BTreeSet<Uid>, have: &impl Fn(Uid) -> bool) -> bool {
+fn majority(list: &BTreeSet<VoterId>, have: &impl Fn(VoterId) -> bool) -> bool {
     2 * list.iter().filter(|uid| have(**uid)).count() > list.len()
 }
 
@@ -51,8 +92,8 @@ fn majority(list: &BTreeSet<Uid>, have: &impl Fn(Uid) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    fn uids(numbers: &[u64]) -> BTreeSet<Uid> {
-        numbers.iter().filter_map(|&number| Uid::new(number)).collect()
+    fn uids(numbers: &[u64]) -> BTreeSet<VoterId> {
+        numbers.iter().filter_map(|&number| VoterId::new(number)).collect()
     }
 
     #[test]

@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::incarnation::Uid;
+use crate::voters::VoterId;
 
 /// How many bytes are made room for on nothing but a count.
 const AT_ONCE: usize = 4096;
@@ -51,9 +51,9 @@ pub(crate) mod uid {
 }
 
 /// A list of voters: nobody is no list.
-pub(crate) fn somebody<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Uid>, D::Error> {
-    let uids = BTreeSet::deserialize(deserializer)?;
-    if uids.is_empty() { Err(D::Error::custom("nobody votes")) } else { Ok(uids) }
+pub(crate) fn somebody<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<VoterId>, D::Error> {
+    let voters = BTreeSet::deserialize(deserializer)?;
+    if voters.is_empty() { Err(D::Error::custom("nobody votes")) } else { Ok(voters) }
 }
 
 /// A list.

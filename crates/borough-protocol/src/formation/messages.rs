@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use super::Memory;
 use crate::gossip::Delta;
 use crate::incarnation::{Address, Facts, Incarnation};
+use crate::node::Identity;
 use crate::settings::ClusterSettings;
 use crate::table::{Cluster, Table};
 use crate::version::Version;
@@ -29,6 +30,25 @@ pub struct Knock {
     /// The clusters that can never go on: those that are suspended in one of them are asked to give up.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub over: Arc<[Over]>,
+    /// The clusters that have ended as a whole: those that still wait for one of them are fresh.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub ended: Arc<[Cluster]>,
+}
+
+impl Knock {
+    /// Of a node that asks for no promise.
+    pub(crate) fn of_guest(identity: &Identity) -> Self {
+        Self {
+            me: identity.me.clone(),
+            facts: identity.facts.clone(),
+            settings: identity.settings.cluster_settings().clone(),
+            seeds: identity.seeds.clone(),
+            attempt: None,
+            memory: None,
+            over: [].into(),
+            ended: [].into(),
+        }
+    }
 }
 
 /// "Too few voters of that cluster are left": every address of that list answered, and those that are suspended are no quorum of it.
@@ -67,6 +87,10 @@ pub enum Past {
     GaveUp(Arc<Memory>),
     /// It is in that one, keeps what it has, and waits for a quorum of the voters.
     Suspended(Arc<Memory>),
+    /// It left that one in order. Others may have stayed.
+    Left(Arc<Memory>),
+    /// It was in that one, which has ended as a whole.
+    Ended(Arc<Memory>),
 }
 
 impl Past {
@@ -74,7 +98,9 @@ impl Past {
     pub fn memory(&self) -> Option<&Arc<Memory>> {
         match self {
             Self::Fresh => None,
-            Self::GaveUp(memory) | Self::Suspended(memory) => Some(memory),
+            Self::GaveUp(memory) | Self::Suspended(memory) | Self::Left(memory) | Self::Ended(memory) => {
+                Some(memory)
+            }
         }
     }
 }

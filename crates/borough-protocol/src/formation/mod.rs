@@ -35,10 +35,11 @@ pub use self::messages::{Knock, Over, Past, Vow, Welcome};
 use self::promise::{Promise, Verdict};
 use self::rule::DISCOVERED_FOR;
 pub use self::rule::{FoundWith, FoundingRule};
+use crate::disk::Bond;
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal, check};
-use crate::table::{Ancestors, Cluster};
+use crate::table::{Ancestors, Cluster, Table};
 use crate::time::Timestamp;
 
 /// How many clusters of its name a node hears of and takes into account.
@@ -77,6 +78,8 @@ pub struct Search {
     pub founding: FoundingRule,
     /// The cluster it was in before.
     pub memory: Option<Arc<Memory>>,
+    /// How it stands to that cluster, as its disk says; `None` for a node without a data directory.
+    pub bond: Option<Bond>,
     /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
     pub prefers: Option<Cluster>,
 }
@@ -113,6 +116,7 @@ pub struct Seeking {
     known: Vec<Address>,
     founding: FoundingRule,
     memory: Option<Arc<Memory>>,
+    bond: Option<Bond>,
     prefers: Option<Cluster>,
     promise: Promise,
     /// Whether it has left this attempt to a lesser address.
@@ -129,6 +133,8 @@ pub struct Seeking {
     remembered: BTreeMap<Cluster, Arc<Memory>>,
     /// Clusters whose members greeted this node in this attempt, and of which nobody has told what there is to remember.
     unclear: BTreeSet<Cluster>,
+    /// The clusters that have ended as a whole, as this node and others know.
+    ended: BTreeSet<Cluster>,
     /// Since when nothing was missing.
     complete_since: Option<Timestamp>,
     /// Since when the list of seeds is as it is.
@@ -156,6 +162,7 @@ impl Seeking {
             known: search.known,
             founding: search.founding,
             memory: search.memory,
+            bond: search.bond,
             prefers: search.prefers,
             me,
             facts,
@@ -168,6 +175,7 @@ impl Seeking {
             heard: BTreeSet::new(),
             suspended: BTreeMap::new(),
             unclear: BTreeSet::new(),
+            ended: BTreeSet::new(),
             complete_since: None,
             listed_since: now,
             wait: wait(&settings),
@@ -188,9 +196,32 @@ impl Seeking {
         now >= self.since + self.settings.seed_timeout
     }
 
-    /// Whether it joins that cluster if it is welcome there.
-    pub fn joins(&self, now: Timestamp, cluster: Cluster) -> bool {
-        self.looks_in_vain(now) || self.prefers.is_none_or(|preferred| preferred == cluster)
+    /// Whether it joins the cluster of that table if it is welcome there. One that belongs to a cluster joins no other but its successors, and the one that
+    /// its last life yielded to.
+    pub fn joins(&self, now: Timestamp, table: &Table) -> bool {
+        let cluster = table.cluster();
+        let is_preferred = self.prefers == Some(cluster);
+        let goes_on = |memory: &Memory| memory.cluster == cluster || table.ancestors().has(memory.cluster);
+        if self.is_bound() && !is_preferred {
+            return self.memory.as_ref().is_none_or(|memory| goes_on(memory));
+        }
+        is_preferred || self.prefers.is_none() || self.looks_in_vain(now)
+    }
+
+    /// Whether its disk says that it belongs to a cluster, or left one in which others may have stayed: it never founds.
+    pub fn is_bound(&self) -> bool {
+        matches!(self.bond, Some(Bond::Member | Bond::Left)) && !self.flaws().has(Flaw::NodeWithRecordFounds)
+    }
+
+    /// Whether its disk said so, and it has learned since that the cluster has ended.
+    pub fn has_learned_the_end(&self) -> bool {
+        let has_ended = |memory: &Arc<Memory>| self.ended.contains(&memory.cluster);
+        self.is_bound() && self.memory.as_ref().is_some_and(has_ended)
+    }
+
+    /// From now on it counts as fresh.
+    pub fn is_free_again(&mut self) {
+        self.bond = Some(Bond::Ended);
     }
 
     /// The cluster it was in before.
@@ -278,6 +309,7 @@ impl Seeking {
             attempt: self.asks().then_some(self.attempt),
             memory: self.memory.clone(),
             over: self.over(),
+            ended: self.ended().collect(),
         })
     }
 
@@ -297,9 +329,29 @@ impl Seeking {
         self.settings.seed_timeout + self.wait
     }
 
+    /// The clusters that have ended, as far as it knows.
+    fn ended(&self) -> impl Iterator<Item = Cluster> + '_ {
+        let own = self.memory.iter().filter(|_| self.bond == Some(Bond::Ended));
+        // What it succeeded had ended before it.
+        let own = own.flat_map(|memory| memory.lineage());
+        own.chain(self.ended.iter().copied())
+    }
+
+    fn has_ended(&self, cluster: Cluster) -> bool {
+        self.ended().any(|ended| ended == cluster)
+    }
+
+    fn learn_ended(&mut self, cluster: Cluster) {
+        let is_ours = cluster.name == crate::node::name_hash(&self.settings.cluster);
+        if is_ours && (self.ended.len() < REMEMBERED_MAX || self.remembered.contains_key(&cluster)) {
+            self.ended.insert(cluster);
+        }
+    }
+
     /// Whether it wants to found.
     fn asks(&self) -> bool {
         matches!(self.promise, Promise::ToMyself)
+            && !self.is_bound()
             && self.founding.with != FoundWith::Never
             && !self.stands_back
     }
@@ -315,7 +367,8 @@ impl Seeking {
 
     /// Everybody that it has to hear before it founds.
     fn required(&self) -> BTreeSet<&Address> {
-        let voters = self.remembered.values().flat_map(|memory| memory.addresses());
+        let open = self.remembered.values().filter(|memory| !self.has_ended(memory.cluster));
+        let voters = open.flat_map(|memory| memory.addresses());
         let voters = voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters));
         self.seeds.iter().chain(voters).collect()
     }
@@ -391,7 +444,7 @@ impl Seeking {
             return [].into();
         }
         let can_go_on = |memory: &Memory| {
-            memory.can_go_on(|voter| self.suspended.contains_key(&voter))
+            memory.can_go_on(|uid| self.suspended.contains_key(&uid))
                 && !self.flaws().has(Flaw::SuspendedQuorumGivesUp)
         };
         let over = self.remembered.values().filter(|memory| !can_go_on(memory));
@@ -404,8 +457,14 @@ impl Seeking {
         if let Err(refusal) = check(&self.cluster_settings, &knock.settings) {
             return say.push(Say::Refused(them, refusal));
         }
+        for cluster in knock.ended.iter() {
+            self.learn_ended(*cluster);
+        }
         if let Some(memory) = &knock.memory {
             self.remember(memory);
+        }
+        if self.has_learned_the_end() {
+            self.is_free_again();
         }
         let attempt = knock.attempt.unwrap_or(0);
         let verdict = if knock.attempt.is_some() { self.asked_by(now, knock) } else { Verdict::Denied };
@@ -418,6 +477,9 @@ impl Seeking {
 
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
+        if self.is_bound() {
+            return Verdict::Denied;
+        }
         let yields = !self.asks() || knock.me.address < self.me.address;
         let (until, flaws) = (now + 2 * self.attempt_length(), self.flaws());
         self.promise.asked(now, attempt, yields, until, flaws)
@@ -431,6 +493,11 @@ impl Seeking {
         if let Some(memory) = vow.past.memory() {
             self.remember(memory);
         }
+        if let Past::Ended(memory) = &vow.past {
+            for cluster in memory.lineage() {
+                self.learn_ended(cluster);
+            }
+        }
         if self.asked().contains(&vow.seed) {
             self.heard.insert(vow.seed.clone());
         }
@@ -442,9 +509,7 @@ impl Seeking {
         }
         self.suspended.retain(|_, address| *address != vow.seed);
         if vow.granted && (vow.attempt < self.attempt || !self.asks()) {
-            if !self.asks() {
-                say.push(Say::Release(from, vow.attempt));
-            }
+            say.push(Say::Release(from, vow.attempt));
             return Outcome::Seeking;
         }
         let current = vow.attempt == self.attempt && now < self.attempt_ends;
@@ -488,9 +553,12 @@ impl Seeking {
     }
 
     fn vow(&self, attempt: u32, granted: bool) -> Vow {
-        let past = match &self.memory {
-            None => Past::Fresh,
-            Some(memory) => Past::GaveUp(memory.clone()),
+        let past = match (&self.memory, self.bond) {
+            (None, _) => Past::Fresh,
+            (Some(memory), None) => Past::GaveUp(memory.clone()),
+            (Some(memory), Some(Bond::Member)) => Past::Suspended(memory.clone()),
+            (Some(memory), Some(Bond::Left)) => Past::Left(memory.clone()),
+            (Some(memory), Some(Bond::Ended)) => Past::Ended(memory.clone()),
         };
         let holder = self.promise.holder(&self.me.address).clone();
         Vow { seed: self.me.address.clone(), attempt, granted, holder, past }

@@ -1,21 +1,28 @@
 //! Tests of formation: who founds, and that no order of messages makes two founders.
 
+mod histories;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::time::Duration;
-
-use proptest::prelude::*;
 
 use super::*;
 use crate::incarnation::NodeId;
 use crate::settings::Settings;
 use crate::version::Version;
+use crate::voters::VoterId;
 
 const SECOND: Duration = Duration::from_secs(1);
 
 fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
     let me = Incarnation { address: Address::new(name), uid: Uid::new(life).expect("not 0") };
-    let facts = Facts { id: NodeId::new(name), roles: [].into(), app_version: "1".into(), zone: "".into() };
+    let facts = Facts {
+        id: NodeId::new(name),
+        roles: [].into(),
+        app_version: "1".into(),
+        zone: "".into(),
+        disk: None,
+    };
     let seeds: Vec<Address> = seeds.iter().map(|seed| Address::new(*seed)).collect();
     let mut settings = Checked::new(Settings::default()).expect("good");
     settings.flaws = flaws;
@@ -387,19 +394,18 @@ fn a_discovered_list_that_is_taken_for_complete_is_noticed() {
 /// The cluster whose voters were the first so many of the list, of which life 10 + place is the voter there.
 fn memory(voters: u64) -> Arc<Memory> {
     let uid = |place: u64| Uid::new(10 + place).expect("not 0");
-    let place = |place: u64| Incarnation {
-        address: Address::new(LIST[usize::try_from(place - 1).expect("small")]),
-        uid: uid(place),
-    };
+    let voter = |place: u64| VoterId::of_life(uid(place));
+    let place = |place: u64| (voter(place), Address::new(LIST[usize::try_from(place - 1).expect("small")]));
     let name = crate::node::name_hash(&Settings::default().cluster);
     let version = Version { term: crate::version::Term::new(1), index: voters };
-    let now = (1..=voters).map(uid).collect();
+    let now = (1..=voters).map(voter).collect();
     let voters_now = crate::voters::Voters { id: version, now, next: BTreeSet::new() };
     Arc::new(Memory {
         cluster: Cluster { name, era: 7, founder: uid(1) },
         ancestors: Ancestors::default(),
         voters: voters_now,
         places: (1..=voters).map(place).collect(),
+        durable: false,
     })
 }
 
@@ -549,118 +555,21 @@ fn other_settings_are_refused_before_anything_is_promised() {
     assert!(b.knock().attempt.is_some(), "it promised nothing");
 }
 
-/// Tries every order in which at most so many steps can happen: any word ever said arrives, or 200 ms pass.
-fn search(town: &Town, depth: usize, ends: &mut usize) {
-    assert!(town.founders().len() <= 1, "two founders: {town:?}");
-    if depth == 0 || town.seekers() == 0 {
-        *ends += 1;
-        return;
-    }
-    for place in 0..town.letters.len() {
-        let mut next = town.clone();
-        // It stays there: it may arrive again.
-        let (to, letter) = next.letters[place].clone();
-        next.deliver(to, &letter);
-        search(&next, depth - 1, ends);
-    }
-    let mut next = town.clone();
-    next.pass(Duration::from_millis(200));
-    search(&next, depth - 1, ends);
-}
-
 #[test]
-fn no_order_of_a_few_messages_makes_two_founders() {
-    #[rustfmt::skip]
-    let towns: &[(Lists, usize)] = &[
-        (&[("a", &["a", "b"]), ("b", &["a", "b"])], 7),
-        (&[("a", &["b"]), ("b", &["a"])], 7),
-        (&[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])], 5),
-        (&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])], 6),
-    ];
-    for (lists, depth) in towns {
-        let mut ends = 0;
-        let mut town = Town::new(lists, Flaws::default());
-        town.pass(Duration::ZERO);
-        search(&town, *depth, &mut ends);
-        assert!(ends > 1000, "{lists:?}: {ends} are not many");
-    }
-}
-
-/// One step of a longer history.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// That one of the words ever said arrives, the newest counted first.
-    Arrives(usize),
-    Passes(u64),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        6 => (0_usize..8).prop_map(Step::Arrives),
-        1 => (0_usize..200).prop_map(Step::Arrives),
-        2 => (1_u64..400).prop_map(Step::Passes),
-        1 => (1_u64..6000).prop_map(Step::Passes),
-    ];
-    prop::collection::vec(step, 1..120)
-}
-
-/// Says how many found, up to one seed timeout after the first did: those that it has its promises from are bound so long.
-fn founders_of(lists: &[(&str, &[&str])], with: FoundWith, steps: &[Step], flaws: Flaws) -> usize {
-    let mut town = Town::new(lists, flaws);
-    for person in &mut town.people {
-        if let Fate::Seeks(seeking) = person {
-            seeking.founding.with = with;
-        }
-    }
-    town.pass(Duration::ZERO);
-    let mut ends = Timestamp::NEVER;
-    for step in steps {
-        match *step {
-            Step::Arrives(back) if back < town.letters.len() => {
-                let (to, letter) = town.letters[town.letters.len() - 1 - back].clone();
-                town.deliver(to, &letter);
-            }
-            Step::Arrives(_) => {}
-            Step::Passes(millis) => town.pass(Duration::from_millis(millis)),
-        }
-        if !town.founders().is_empty() {
-            ends = ends.min(town.now + 5 * SECOND);
-        }
-        if town.now >= ends {
-            break;
-        }
-    }
-    town.founders().len()
-}
-
-const TWO: Lists = &[("a", &["a", "b"]), ("b", &["a", "b"])];
-const THREE: Lists = &[("a", &["a", "b", "c"]), ("b", &["a", "b", "c"]), ("c", &["a", "b", "c"])];
-const ROUND: Lists = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
-const MIXED: Lists = &[("a", &["c", "b", "a"]), ("b", &["a", "b", "c"]), ("c", &["b", "a", "c"])];
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
-
-    #[test]
-    fn late_lost_and_repeated_messages_never_make_two_founders(steps in steps()) {
-        for lists in [TWO, THREE, ROUND, MIXED] {
-            for with in [FoundWith::All, FoundWith::Majority] {
-                let founders = founders_of(lists, with, &steps, Flaws::default());
-                prop_assert!(founders <= 1, "{founders} founders of {lists:?}");
-            }
-        }
-    }
-}
-
-#[cfg(feature = "flaws")]
-#[test]
-fn two_promises_of_one_seed_are_noticed() {
-    use proptest::test_runner::TestRunner;
-
-    let mut runner = TestRunner::deterministic();
-    let found = runner.run(&steps(), |steps| {
-        prop_assert!(founders_of(THREE, FoundWith::Majority, &steps, Flaws::only(Flaw::TwoPromises)) <= 1);
-        Ok(())
-    });
-    assert!(found.is_err(), "no history with two founders among many");
+fn a_late_promise_for_an_earlier_attempt_is_given_back() {
+    let all = ["a:1", "b:1", "c:1", "d:1"];
+    let mut c = seeking("c:1", 3, &all, Flaws::default());
+    let (a, b) = (seeking("a:1", 1, &all, Flaws::default()), seeking("b:1", 2, &all, Flaws::default()));
+    let knock = |mut other: Seeking| {
+        other.on_deadline(Timestamp::ZERO, &mut Vec::new());
+        other.knock()
+    };
+    let mut say = Vec::new();
+    c.on_deadline(Timestamp::ZERO, &mut say);
+    c.knocked(Timestamp::ZERO, &knock(b), &mut say);
+    c.released(Uid::new(2).unwrap(), 1);
+    say.clear();
+    c.promised(Timestamp::ZERO, Uid::new(4).unwrap(), vow("d:1", 1, true), &mut say);
+    c.knocked(Timestamp::ZERO, &knock(a), &mut say);
+    assert!(say.iter().any(|said| matches!(said, Say::Release(uid, 1) if uid.get() == 4)), "{say:?}");
 }

@@ -31,7 +31,13 @@ fn incarnation(uid: Uid) -> Incarnation {
 
 fn facts(uid: Uid) -> Arc<Facts> {
     let id = NodeId::new(format!("node-{uid}"));
-    Arc::new(Facts { id, roles: Arc::new(["back".into()]), app_version: "1.0".into(), zone: "".into() })
+    Arc::new(Facts {
+        id,
+        roles: Arc::new(["back".into()]),
+        app_version: "1.0".into(),
+        zone: "".into(),
+        disk: None,
+    })
 }
 
 fn version(index: u64) -> Version {

@@ -15,7 +15,7 @@ use crate::settings::Timing;
 use crate::table::{Change, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// What one voter knows of the members.
 #[derive(Clone, Debug)]
@@ -65,22 +65,21 @@ impl Grants {
     pub fn renew<L: Log<Change, Arc<Table>>>(
         &mut self,
         now: Timestamp,
-        (me, from): (Uid, Uid),
+        (me, from): (VoterId, Uid),
         renew: &Renew,
         table: &Table,
         log: &L,
-    ) -> Option<Renewed> {
+    ) -> Option<Verdict> {
         let verdict = self.verdict((me, from), renew, table, log)?;
         if verdict != Verdict::NotAdmitted {
             self.note(now, from, renew);
         }
-        let coordinator = log.coordinator().map(|(uid, _)| uid);
-        Some(Renewed { seq: renew.seq, coordinator, verdict })
+        Some(verdict)
     }
 
     fn verdict<L: Log<Change, Arc<Table>>>(
         &mut self,
-        (me, from): (Uid, Uid),
+        (me, from): (VoterId, Uid),
         renew: &Renew,
         table: &Table,
         log: &L,

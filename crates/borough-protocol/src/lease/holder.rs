@@ -18,7 +18,7 @@ use crate::incarnation::Uid;
 use crate::settings::Timing;
 use crate::time::Timestamp;
 use crate::version::Version;
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// How many renewals wait for answers at most: what is older cannot lengthen a lease.
 const PENDING_MAX: usize = 8;
@@ -48,7 +48,7 @@ pub enum Outcome {
 /// The lease of one node, and what is needed to keep it.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    me: Uid,
+    me: VoterId,
     flaws: Flaws,
     admission: Option<Version>,
     /// The list by which answers are counted.
@@ -58,11 +58,11 @@ pub struct Holder {
     seq: u64,
     pending: VecDeque<Pending>,
     lease_end: Timestamp,
-    answers: BTreeMap<Uid, Answer>,
+    answers: BTreeMap<VoterId, Answer>,
     /// The last renewal before each voter was first asked: what came before it cannot have gone unanswered.
-    asked_since: BTreeMap<Uid, u64>,
+    asked_since: BTreeMap<VoterId, u64>,
     coordinator: Option<Uid>,
-    feeder: Option<Uid>,
+    feeder: Option<VoterId>,
     next: Timestamp,
     heard: Timestamp,
 }
@@ -73,7 +73,7 @@ struct Pending {
     seq: u64,
     sent: Timestamp,
     voters: Arc<Voters>,
-    acked: Vec<Uid>,
+    acked: Vec<VoterId>,
 }
 
 /// The last word of a voter.
@@ -86,7 +86,7 @@ struct Answer {
 
 impl Holder {
     /// Of a node that is no member yet and goes by that list.
-    pub fn new(now: Timestamp, me: Uid, voters: Voters, flaws: Flaws) -> Self {
+    pub fn new(now: Timestamp, me: VoterId, voters: Voters, flaws: Flaws) -> Self {
         Self {
             me,
             flaws,
@@ -147,7 +147,7 @@ impl Holder {
         timing: &Timing,
         version: Version,
         has_log: bool,
-        out: &mut Vec<(Uid, Renew)>,
+        out: &mut Vec<(VoterId, Renew)>,
     ) {
         if now < self.next {
             return;
@@ -180,18 +180,18 @@ impl Holder {
 
     /// A voter that answers, each member another one: the feeding is shared among them.
     fn choose_feeder(&mut self, now: Timestamp, timing: &Timing) {
-        let answers = |voter: Uid| self.hears(now, timing, voter);
+        let answers = |voter: VoterId| self.hears(now, timing, voter);
         if self.feeder.is_some_and(|voter| self.voters.names(voter) && answers(voter)) {
             return;
         }
-        let rank = |voter: &Uid| {
+        let rank = |voter: &VoterId| {
             (!answers(*voter), (voter.get() ^ self.me.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
         };
         self.feeder = self.voters.all().filter(|voter| *voter != self.me).min_by_key(rank);
     }
 
     /// A voter answers. What comes from others, or answers nothing that was asked, changes nothing.
-    pub fn answered(&mut self, now: Timestamp, timing: &Timing, from: Uid, answer: &Renewed) -> Outcome {
+    pub fn answered(&mut self, now: Timestamp, timing: &Timing, from: VoterId, answer: &Renewed) -> Outcome {
         if answer.seq > self.seq {
             return Outcome::Noted;
         }
@@ -229,16 +229,16 @@ impl Holder {
     }
 
     /// Whether that voter has answered not longer ago than it takes to be suspected.
-    pub fn hears(&self, now: Timestamp, timing: &Timing, voter: Uid) -> bool {
+    pub fn hears(&self, now: Timestamp, timing: &Timing, voter: VoterId) -> bool {
         self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
     }
 
     /// Whether that renewal went to that node, though it is on the list no more.
-    fn was_asked(&self, from: Uid, seq: u64) -> bool {
+    fn was_asked(&self, from: VoterId, seq: u64) -> bool {
         self.pending.iter().any(|pending| pending.seq == seq && pending.voters.names(from))
     }
 
-    fn note(&mut self, now: Timestamp, from: Uid, seq: u64, voters: Arc<Voters>) {
+    fn note(&mut self, now: Timestamp, from: VoterId, seq: u64, voters: Arc<Voters>) {
         let seq = self.answers.get(&from).map_or(seq, |before| before.seq.max(seq));
         self.answers.insert(from, Answer { seq, at: now, voters });
     }
@@ -246,7 +246,7 @@ impl Holder {
     /// Goes by the newest list that a quorum of its own voters goes by; without one, by the newest.
     fn weigh_lists(&mut self, now: Timestamp, timing: &Timing) -> Outcome {
         let fresh = |answer: &&Answer| now.since(answer.at) < timing.suspect_after;
-        let goes_by = |voter: Uid, list: &Voters| {
+        let goes_by = |voter: VoterId, list: &Voters| {
             self.answers.get(&voter).filter(fresh).is_some_and(|answer| answer.voters.id == list.id)
         };
         let lists = || {
@@ -266,7 +266,7 @@ impl Holder {
         Outcome::AskAgain
     }
 
-    fn ack(&mut self, now: Timestamp, timing: &Timing, from: Uid, seq: u64) {
+    fn ack(&mut self, now: Timestamp, timing: &Timing, from: VoterId, seq: u64) {
         let Some(pending) = self.pending.iter_mut().find(|pending| pending.seq == seq) else {
             return self.note(now, from, seq, self.voters.clone());
         };
@@ -320,7 +320,7 @@ impl Holder {
 
     /// Whether every voter now on the list was heard to go by that list, or a newer one.
     pub fn all_go_by(&self, id: Version) -> bool {
-        let goes = |voter: &Uid| self.answers.get(voter).is_some_and(|answer| answer.voters.id >= id);
+        let goes = |voter: &VoterId| self.answers.get(voter).is_some_and(|answer| answer.voters.id >= id);
         self.voters.now.iter().filter(|voter| **voter != self.me).all(goes)
     }
 }

@@ -16,6 +16,7 @@ use crate::settings::{Checked, Settings, Timing};
 use crate::table::{Admission, Change, Cluster, Removal, Table};
 use crate::time::Timestamp;
 use crate::version::Term;
+use crate::voters::VoterId;
 
 const ME: u64 = 9;
 
@@ -23,12 +24,16 @@ fn uid(number: u64) -> Uid {
     Uid::new(number).expect("not 0")
 }
 
+fn voter(number: u64) -> VoterId {
+    VoterId::new(number).expect("not 0")
+}
+
 fn version(index: u64) -> Version {
     Version { term: Term::new(1), index }
 }
 
 fn voters(id: u64, now: &[u64], next: &[u64]) -> Voters {
-    let set = |list: &[u64]| -> BTreeSet<Uid> { list.iter().map(|number| uid(*number)).collect() };
+    let set = |list: &[u64]| -> BTreeSet<VoterId> { list.iter().map(|number| voter(*number)).collect() };
     Voters { id: version(id), now: set(now), next: set(next) }
 }
 

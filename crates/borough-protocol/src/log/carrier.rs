@@ -7,10 +7,9 @@ use alloc::vec::Vec;
 use super::raft::{self, Raft};
 use super::register::{self, RegisterLog};
 use super::{Committed, Log, Malformed, NotTaken, Outbox, VotersChange};
-use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// One of the two carriers, for the whole life of a node.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
     fn handle(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         message: Self::Message,
         out: &mut Outbox<Self::Message>,
     ) -> Result<(), Malformed> {
@@ -126,7 +125,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
         }
     }
 
-    fn hand_over(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Self::Message>) -> bool {
+    fn hand_over(&mut self, now: Timestamp, to: VoterId, out: &mut Outbox<Self::Message>) -> bool {
         match self {
             Self::Voters(log) => speak(out, CarrierMessage::Voters, |out| log.hand_over(now, to, out)),
             Self::Store(log) => speak(out, CarrierMessage::Store, |out| log.hand_over(now, to, out)),
@@ -172,7 +171,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
         }
     }
 
-    fn learners(&self) -> &BTreeSet<Uid> {
+    fn learners(&self) -> &BTreeSet<VoterId> {
         match self {
             Self::Voters(log) => log.learners(),
             Self::Store(log) => log.learners(),
@@ -200,14 +199,14 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
         }
     }
 
-    fn coordinator(&self) -> Option<(Uid, Timestamp)> {
+    fn coordinator(&self) -> Option<(VoterId, Timestamp)> {
         match self {
             Self::Voters(log) => log.coordinator(),
             Self::Store(log) => log.coordinator(),
         }
     }
 
-    fn matched(&self, uid: Uid) -> u64 {
+    fn matched(&self, uid: VoterId) -> u64 {
         match self {
             Self::Voters(log) => log.matched(uid),
             Self::Store(log) => log.matched(uid),
@@ -235,7 +234,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
         }
     }
 
-    fn lost(&self) -> Vec<Uid> {
+    fn lost(&self) -> Vec<VoterId> {
         match self {
             Self::Voters(log) => log.lost(),
             Self::Store(log) => log.lost(),

@@ -15,10 +15,9 @@ use alloc::vec::Vec;
 
 pub use self::carrier::{Carrier, CarrierMessage};
 use self::raft::Write;
-use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// What stands at one place of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +29,9 @@ pub enum Entry<P> {
     Voters {
         /// Those who vote.
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::somebody"))]
-        now: BTreeSet<Uid>,
+        now: BTreeSet<VoterId>,
         /// Those who are to vote; empty while no change is under way.
-        next: BTreeSet<Uid>,
+        next: BTreeSet<VoterId>,
     },
     /// Something of the table's.
     Payload(P),
@@ -42,12 +41,12 @@ pub enum Entry<P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VotersChange {
     /// This node is to catch up.
-    AddLearner(Uid),
+    AddLearner(VoterId),
     /// This node no longer catches up.
-    DropLearner(Uid),
+    DropLearner(VoterId),
     /// These are to vote, first together with those who do. The joint phase ends by itself. Nothing changes if they vote
     /// already, or if nobody is named.
-    Begin(BTreeSet<Uid>),
+    Begin(BTreeSet<VoterId>),
 }
 
 /// Why the log did not take what it was given; nothing changed.
@@ -69,7 +68,7 @@ pub enum NotTaken {
 #[error("a message of the log from {from} is malformed: {what}")]
 pub struct Malformed {
     /// Who sent it.
-    pub from: Uid,
+    pub from: VoterId,
     /// What is wrong with it.
     pub what: &'static str,
 }
@@ -91,7 +90,7 @@ pub enum Committed<P, S> {
 }
 
 /// Messages to others, in order; who they are for, and what.
-pub type Outbox<M> = Vec<(Uid, M)>;
+pub type Outbox<M> = Vec<(VoterId, M)>;
 
 /// A replicated log of payloads `P`, with states `S` for those who are far behind.
 ///
@@ -105,7 +104,7 @@ pub trait Log<P, S> {
     fn handle(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         message: Self::Message,
         out: &mut Outbox<Self::Message>,
     ) -> Result<(), Malformed>;
@@ -136,7 +135,7 @@ pub trait Log<P, S> {
     ) -> Result<(), NotTaken>;
 
     /// Asks another voter to stand at once, if it has everything this node has; says whether it was asked.
-    fn hand_over(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Self::Message>) -> bool;
+    fn hand_over(&mut self, now: Timestamp, to: VoterId, out: &mut Outbox<Self::Message>) -> bool;
 
     /// What became committed since the last call, in order.
     fn take_committed(&mut self) -> Vec<Committed<P, S>>;
@@ -157,7 +156,7 @@ pub trait Log<P, S> {
     fn voters(&self) -> &Voters;
 
     /// Those who catch up.
-    fn learners(&self) -> &BTreeSet<Uid>;
+    fn learners(&self) -> &BTreeSet<VoterId>;
 
     /// The term this node knows of.
     fn term(&self) -> Term;
@@ -169,10 +168,10 @@ pub trait Log<P, S> {
     fn may_act(&self) -> bool;
 
     /// Who is in office in this node's term, as far as it knows, and when it last heard of it; itself, if it is.
-    fn coordinator(&self) -> Option<(Uid, Timestamp)>;
+    fn coordinator(&self) -> Option<(VoterId, Timestamp)>;
 
     /// The newest place up to which that node is known to have this node's log; 0 if nothing is known, or not in office.
-    fn matched(&self, uid: Uid) -> u64;
+    fn matched(&self, uid: VoterId) -> u64;
 
     /// The newest place in this node's log, committed or not.
     fn last_index(&self) -> u64;
@@ -190,7 +189,7 @@ pub trait Log<P, S> {
 
     /// Nodes in the newest lists that had confirmed more than they have now: their disks came back shorter. Each is named until
     /// the lists no longer name it. Empty unless the log is durable.
-    fn lost(&self) -> Vec<Uid> {
+    fn lost(&self) -> Vec<VoterId> {
         Vec::new()
     }
 

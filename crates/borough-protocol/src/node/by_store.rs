@@ -15,6 +15,7 @@ use crate::random::Random;
 use crate::store::Answer;
 use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// Behind so many older members nobody waits longer: the store lets one win, however many stand.
 const RANK_MAX: usize = 5;
@@ -48,7 +49,7 @@ impl Participant {
             Answer::Log(answer) => {
                 let message = CarrierMessage::Store(register::Message::Answer(answer));
                 // What is malformed changed nothing; the store is asked again.
-                let _ = self.log.handle(now, from, message, &mut self.outbox.log);
+                let _ = self.log.handle(now, VoterId::STORE, message, &mut self.outbox.log);
                 self.see_renewals(now);
                 None
             }
@@ -74,7 +75,7 @@ impl Participant {
             self.stirred |= !look.quiet.is_empty();
             self.reports_sent += 1;
             let report = QuietReport { seq: self.reports_sent, quiet: Arc::from(look.quiet) };
-            office.report_quiet(now, Uid::STORE, report);
+            office.report_quiet(now, VoterId::STORE, report);
         }
     }
 
@@ -109,16 +110,8 @@ impl Participant {
     /// A guest lets the coordinator know of it, and its seeds: as long as there is no member, the store names nobody.
     pub(super) fn knock(&self, effects: &mut Effects<Effect>) {
         let identity = &self.identity;
-        let knock = Arc::new(Knock {
-            me: identity.me.clone(),
-            facts: identity.facts.clone(),
-            settings: identity.settings.cluster_settings().clone(),
-            seeds: identity.seeds.clone(),
-            attempt: None,
-            memory: None,
-            over: [].into(),
-        });
-        let coordinator = self.log.coordinator().and_then(|(uid, _)| self.table.member(uid));
+        let knock = Arc::new(Knock::of_guest(identity));
+        let coordinator = self.coordinator().and_then(|uid| self.table.member(uid));
         let coordinator = coordinator.map(|member| &member.incarnation.address);
         for door in identity.seeds.iter().chain(coordinator).filter(|door| **door != identity.me.address) {
             let message = Message::Knock(knock.clone());

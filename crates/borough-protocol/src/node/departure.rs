@@ -74,7 +74,7 @@ impl Participant {
     }
 
     /// Whether it is the only member.
-    fn is_last(&self) -> bool {
+    pub(super) fn is_last(&self) -> bool {
         self.state().is_some() && self.table.members().len() == 1
     }
 
@@ -148,6 +148,8 @@ impl Participant {
             // It keeps what it has until it hears a quorum again, or learns that the cluster goes on without it.
             Standing::Suspended if keeps => Timestamp::NEVER,
             Standing::Suspended => self.suspended_since + patience,
+            // Its vote is needed wherever it is.
+            Standing::Guest if self.durable.resumed.is_some() && keeps => Timestamp::NEVER,
             Standing::Guest => self.holder.heard() + patience,
         }
     }
@@ -213,7 +215,7 @@ impl Participant {
 
     /// No voter's newest list names it, so that the log does without it; or it has waited for that too long.
     fn may_say_goodbye(&self, now: Timestamp, since: Timestamp) -> bool {
-        let (me, voters) = (self.uid(), self.table.voters());
+        let (me, voters) = (self.voter(), self.table.voters());
         let unneeded = !voters.names(me) && !self.votes() && self.holder.all_go_by(voters.id);
         unneeded || now.since(since) >= self.identity.settings.timing().give_up_after
     }

@@ -92,7 +92,7 @@ impl Participant {
     }
 
     /// Takes a whole table that is newer than its own.
-    fn adopt(&mut self, now: Timestamp, table: &Table, effects: &mut Effects<Effect>) {
+    pub(super) fn adopt(&mut self, now: Timestamp, table: &Table, effects: &mut Effects<Effect>) {
         if table.version().index <= self.table.version().index {
             return;
         }
@@ -170,6 +170,9 @@ impl Participant {
         if uid != self.uid() {
             self.to_close.insert(uid);
         }
-        self.departure.noticed_removal(self.identity.settings.strategy, why);
+        // One that starts again reads of the removals that its former lives saw.
+        if !self.is_resuming() {
+            self.departure.noticed_removal(self.identity.settings.strategy, why);
+        }
     }
 }

@@ -9,12 +9,13 @@ use super::interface::{Effect, End, GaveUp, Message, Peer};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::formation::{Knock, Memory, Past, Vow, Welcome};
-use crate::incarnation::{Address, Incarnation, Uid};
+use crate::incarnation::{Address, Uid};
 use crate::lease::Standing;
 use crate::log::Log;
 use crate::machine::Effects;
 use crate::settings::check;
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// So many members a suspended node greets besides the seeds and the voters.
 const GREETED_MAX: usize = 32;
@@ -34,19 +35,32 @@ impl Participant {
         if self.table.is_closing() {
             return None;
         }
+        if self.lives.is_copy(knock.me.uid, &knock.facts) {
+            effects.push(Effect::Send { to, message: Message::Copy });
+            return None;
+        }
         if !self.is_alive(now) {
+            if self.welcome_voter(now, knock, effects) {
+                return None;
+            }
             return self.asked_while_suspended(now, knock, effects);
         }
+        self.welcome(now, knock, effects);
+        None
+    }
+
+    /// Tells a node that may take part what it needs, or that its life is over here.
+    pub(super) fn welcome(&mut self, now: Timestamp, knock: &Knock, effects: &mut Effects<Effect>) {
         let message = if self.is_gone(knock.me.uid) {
             Message::Gone
         } else {
             self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
+            self.lives.learn(&knock.me, &knock.facts);
             let gossip = Arc::new(self.gossip.document().everything(now, false));
             let table = self.feeder.whole(&self.table);
             Message::Welcome(Arc::new(Welcome { table, gossip }))
         };
-        effects.push(Effect::Send { to, message });
-        None
+        effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message });
     }
 
     /// It welcomes nobody: guests of a dead cluster would go on welcoming each other without end. It says which cluster it remembers, and gives up
@@ -59,7 +73,8 @@ impl Participant {
     ) -> Option<End> {
         let memory = self.memory();
         let is_over =
-            knock.over.iter().any(|over| over.cluster == memory.cluster && over.voters >= memory.voters.id);
+            knock.over.iter().any(|over| over.cluster == memory.cluster && over.voters >= memory.voters.id)
+                || knock.ended.contains(&memory.cluster);
         if is_over && self.holder.standing(now) != Standing::Running {
             return Some(End::GaveUp(GaveUp::Over));
         }
@@ -78,12 +93,13 @@ impl Participant {
     pub(super) fn memory(&self) -> Memory {
         let lists = [self.table.voters(), self.log.voters(), self.holder.voters()];
         let voters = lists.into_iter().max_by_key(|voters| voters.id).cloned().unwrap_or_default();
-        let place = |uid: Uid| Some(Incarnation { address: self.address_of(uid)?.clone(), uid });
+        let place = |voter| Some((voter, self.address_of_voter(voter)?.clone()));
         Memory {
             cluster: self.table.cluster(),
             ancestors: self.table.ancestors().clone(),
             places: voters.all().filter_map(place).collect(),
             voters,
+            durable: self.identity.is_durable(),
         }
     }
 
@@ -93,11 +109,20 @@ impl Participant {
         gossip.or_else(|| self.table.member(uid).map(|member| &member.incarnation.address))
     }
 
+    /// Where a voter listens, or listened last.
+    fn address_of_voter(&self, voter: VoterId) -> Option<&Address> {
+        let by_life = self.lives.uid(voter).and_then(|uid| self.address_of(uid));
+        by_life.or_else(|| self.lives.address(voter))
+    }
+
     /// Whether the cluster lives, as far as this node can tell.
     pub(super) fn is_alive(&self, now: Timestamp) -> bool {
         match self.holder.standing(now) {
             Standing::Running => true,
             Standing::Suspended => false,
+            // One that has just started again does not know whether anybody else is there, and perhaps not even who voted.
+            Standing::Guest if self.durable.resumed.is_some_and(|at| self.holder.heard() <= at) => false,
+            Standing::Guest if self.table.voters().now.is_empty() => false,
             Standing::Guest => now.since(self.holder.heard()) < self.identity.settings.timing().suspect_after,
         }
     }
@@ -113,6 +138,9 @@ impl Participant {
         if self.is_guest_by_store() {
             return self.knock(effects);
         }
+        if self.is_resuming() {
+            self.knock_to_resume(now, effects);
+        }
         let greeted: Vec<Address> = self.to_greet(now).into_iter().cloned().collect();
         if greeted.is_empty() {
             return;
@@ -123,14 +151,14 @@ impl Participant {
         }
     }
 
-    fn to_greet(&self, now: Timestamp) -> BTreeSet<&Address> {
+    pub(super) fn to_greet(&self, now: Timestamp) -> BTreeSet<&Address> {
         let mut greeted: BTreeSet<&Address> = self.identity.seeds.iter().collect();
         if self.table.members().is_empty() {
             // A recovered cluster yields to its predecessor if that works after all: it must be found before this one acts.
             greeted.extend(self.identity.known.iter());
         }
         if self.holder.standing(now) != Standing::Running {
-            greeted.extend(self.holder.voters().all().filter_map(|uid| self.address_of(uid)));
+            greeted.extend(self.holder.voters().all().filter_map(|voter| self.address_of_voter(voter)));
             let members = self.table.members().values().take(GREETED_MAX);
             greeted.extend(members.map(|member| &member.incarnation.address));
         }
@@ -140,7 +168,7 @@ impl Participant {
 
     /// Whether the life that listens there now is heard. A voter hears every member, and every member a voter. Of two others that are members of a cluster
     /// that works, gossip tells.
-    fn is_heard(&self, now: Timestamp, address: &Address) -> bool {
+    pub(super) fn is_heard(&self, now: Timestamp, address: &Address) -> bool {
         let document = self.gossip.document();
         let mut members = document.members().filter(|member| member.incarnation.address == *address);
         if self.identity.settings.flaws.has(Flaw::RestartedSeedNotGreeted) {
@@ -150,7 +178,10 @@ impl Participant {
         let voters = self.holder.voters();
         members.any(|member| {
             let uid = member.uid();
-            let is_told = works && !self.votes() && !voters.names(uid) && !document.is_unreachable(uid);
+            let is_told = works
+                && !self.votes()
+                && !voters.names(self.lives.voter(uid))
+                && !document.is_unreachable(uid);
             self.heard.contains_key(&uid) || is_told
         })
     }

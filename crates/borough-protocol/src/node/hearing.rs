@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::interface::{Effect, End, Message, Peer, QuietReport, Report, Word};
+use super::interface::{Effect, End, GaveUp, Message, Peer, QuietReport, Report, Word};
 use super::participant::Participant;
 use crate::flaws::Flaw;
 use crate::gossip;
@@ -40,13 +40,16 @@ impl Participant {
                 let message = self.question(now);
                 effects.push(Effect::Send { to: Peer::Node(from), message });
             }
+            Message::Welcome(welcome) => self.welcomed(now, from, &welcome, effects),
+            Message::Copy if self.is_resuming() => return Some(End::GaveUp(GaveUp::Copy)),
             Message::FromStore(answer) => return self.take_answer(now, from, answer),
-            Message::Gone if self.is_guest_by_store() => return self.removed(now),
-            Message::Welcome(_)
-            | Message::Promise(_)
+            // Gossip gave it up before it was admitted.
+            Message::Gone if self.is_guest_by_store() || self.is_resuming() => return self.removed(now),
+            Message::Promise(_)
             | Message::Release { .. }
             | Message::Refused(_)
             | Message::Gone
+            | Message::Copy
             | Message::ToStore(_) => {}
         }
         None
@@ -66,8 +69,11 @@ impl Participant {
             }
             // What is malformed changed nothing; whoever sends such things is no peer of ours.
             Word::Log(message) if self.is_of_another_table(&message) => {}
+            // Nobody knows yet for which voter this life speaks: its log must not be taken for that of another one.
+            Word::Log(_) if self.identity.is_durable() && !self.lives.is_known(from) => {}
             Word::Log(message) => {
                 let message = CarrierMessage::Voters(message);
+                let from = self.lives.voter(from);
                 let _ = self.log.handle(now, from, message, &mut self.outbox.log);
             }
             Word::Renew(renew) => self.renew(now, from, &renew, effects),
@@ -79,6 +85,7 @@ impl Participant {
             // While a quorum renews its lease the node knows better.
             Word::Gone if self.holder.standing(now) == Standing::Running => {}
             Word::Gone => return self.removed(now),
+            Word::LogLost(until) => self.lost_log(from, until, effects),
         }
         None
     }
@@ -103,12 +110,13 @@ impl Participant {
     fn is_heard_of_the_gone(&self, from: Uid, word: &Word) -> bool {
         match word {
             Word::Log(_) | Word::Renew(_) | Word::Renewed(_) => true,
-            Word::Quiet(_) => self.log.voters().names(from),
+            Word::Quiet(_) => self.log.voters().names(self.lives.voter(from)),
             Word::Gossip(_)
             | Word::Heartbeat(_)
             | Word::Feed(_)
             | Word::Report(_)
             | Word::Shards(_)
+            | Word::LogLost(_)
             | Word::Gone => false,
         }
     }
@@ -123,10 +131,11 @@ impl Participant {
     }
 
     fn quiet_reported(&mut self, now: Timestamp, from: Uid, report: QuietReport) {
+        let voter = self.lives.voter(from);
         if let Some((_, office)) = &mut self.office
-            && self.log.voters().names(from)
+            && self.log.voters().names(voter)
         {
-            office.report_quiet(now, from, report);
+            office.report_quiet(now, voter, report);
             self.stirred = true;
         }
     }
@@ -145,17 +154,22 @@ impl Participant {
     }
 
     pub(super) fn judge(&mut self, now: Timestamp, from: Uid, renew: &Renew) -> Option<Renewed> {
-        let me = self.uid();
+        // What it says must rest on what is on its disk.
+        if self.durable.disk_failed {
+            return None;
+        }
         // Gossip gave a guest up: it will never be admitted, and must learn it.
         if self.table.member(from).is_none() && self.is_gone(from) {
             let verdict = Verdict::NotAdmitted;
             return Some(Renewed { seq: renew.seq, coordinator: None, verdict });
         }
-        self.grants.renew(now, (me, from), renew, &self.table, &self.log)
+        let verdict = self.grants.renew(now, (self.voter(), from), renew, &self.table, &self.log)?;
+        Some(Renewed { seq: renew.seq, coordinator: self.coordinator(), verdict })
     }
 
     pub(super) fn renewed(&mut self, now: Timestamp, from: Uid, renewed: &Renewed) -> Option<End> {
-        match self.holder.answered(now, self.identity.settings.timing(), from, renewed) {
+        let voter = self.lives.voter(from);
+        match self.holder.answered(now, self.identity.settings.timing(), voter, renewed) {
             Outcome::Noted | Outcome::AskAgain => None,
             Outcome::Removed => self.removed(now),
         }

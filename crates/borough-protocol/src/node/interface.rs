@@ -3,12 +3,13 @@
 use alloc::sync::Arc;
 
 use super::feed::Feed;
+use crate::disk::{Image, Write};
 use crate::formation::{Knock, Search, Vow, Welcome};
 use crate::gossip;
 use crate::heartbeat;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::lease::{Renew, Renewed};
-use crate::log::raft;
+use crate::log::raft::{self, Unrestorable};
 use crate::settings::{Checked, Refusal};
 use crate::sharding::ShardReport;
 use crate::sharding::allocation::Custom;
@@ -34,6 +35,8 @@ pub struct Start {
     /// Whether it recovers its cluster: the life before ended with [`GaveUp::Recovers`]. It founds at once, whatever its seeds say, and acts
     /// once every lease of the cluster before is over.
     pub recovers: bool,
+    /// What is on its disk; `None` for a node without a data directory.
+    pub disk: Option<Image>,
 }
 
 /// Something happens to a node.
@@ -50,6 +53,10 @@ pub enum Input {
     Command(Command),
     /// The moment asked for has come.
     Deadline,
+    /// Every write up to that number is on the disk.
+    Written(u64),
+    /// Whether the disk takes writes: a voter whose disk does not answers nobody.
+    DiskWorks(bool),
 }
 
 /// What the process around a node can want of it.
@@ -94,6 +101,14 @@ pub enum Effect {
     Publish(Event),
     /// This life is over. Nothing comes after it.
     End(End),
+    /// Write this to the disk, whole or not at all, after everything with a lower number, and say [`Input::Written`] when it is there. Writes that were
+    /// given out before the end of a life are to be made, and reported, before the next one starts.
+    Write {
+        /// Its number in this life.
+        number: u64,
+        /// What.
+        write: Write,
+    },
 }
 
 /// Whom to send to.
@@ -128,6 +143,9 @@ pub enum Event {
     Drain,
     /// The whole cluster is shutting down: drop what lives here.
     Closing,
+    /// The log of the voter that speaks by that life is shorter than what it had confirmed: its disk was restored from a copy, or has lost writes. It may
+    /// be this node's.
+    LogLost(Uid),
 }
 
 /// Why a life is over.
@@ -141,6 +159,8 @@ pub enum End {
     GaveUp(GaveUp),
     /// It may not join: come back when the settings agree.
     Refused(Refusal),
+    /// What is on its disk cannot be the log of a voter: an operator has to look.
+    Unreadable(Unrestorable),
 }
 
 /// Why a node gives its life up.
@@ -160,6 +180,8 @@ pub enum GaveUp {
     DownAll,
     /// An operator says that the others are dead: the next life begins the cluster anew.
     Recovers,
+    /// Its data directory is a copy of an earlier state of one that has been used since: the next life needs a new identity.
+    Copy,
 }
 
 /// Of which cluster a node is, and whether that works.
@@ -233,6 +255,8 @@ pub enum Message {
     ToStore(store::Ask),
     /// From there.
     FromStore(store::Answer),
+    /// "Your data directory is a copy: a later life of it is known here."
+    Copy,
 }
 
 /// What those who take part in a cluster say to each other: each variant is one module's messages, documented there.
@@ -251,6 +275,8 @@ pub enum Word {
     Shards(Arc<ShardReport>),
     /// "That life of yours was removed."
     Gone,
+    /// "Your log is shorter than what you had confirmed": it is not to vote until it knows of a commit up to that place.
+    LogLost(u64),
 }
 
 /// Whom a voter has not heard for too long.

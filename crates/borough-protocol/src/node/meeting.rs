@@ -119,7 +119,7 @@ impl Participant {
     /// How it greets others.
     pub(super) fn greeting(&self, now: Timestamp) -> Greeting {
         let life = match self.holder.standing(now) {
-            _ if self.table.members().is_empty() => Life::Forming,
+            _ if self.table.members().is_empty() && self.durable.resumed.is_none() => Life::Forming,
             Standing::Running => Life::Working,
             Standing::Suspended | Standing::Guest => Life::Suspended,
         };

@@ -11,6 +11,7 @@
 mod by_store;
 mod closing;
 mod departure;
+mod durable;
 mod feed;
 mod follow;
 mod greeting;
@@ -24,11 +25,13 @@ mod settle;
 mod shards;
 mod size;
 mod standing;
+mod voter_lives;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use self::durable::DiskState;
 pub use self::feed::{Feed, Placed};
 pub use self::interface::{
     Command, Effect, End, Event, GaveUp, Greeting, Input, Life, Message, Peer, QuietReport, Report, Start,
@@ -37,6 +40,7 @@ pub use self::interface::{
 use self::participant::Participant;
 pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
+pub use self::voter_lives::VoterLives;
 use crate::flaws::Flaw;
 use crate::formation::{Awaited, Memory, Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
@@ -48,6 +52,7 @@ use crate::settings::{Checked, Strategy};
 use crate::store::{Ask, Found, StoreSeeking};
 use crate::table::{Ancestors, Cluster, Table};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// One life of a node.
 #[derive(Debug)]
@@ -60,6 +65,8 @@ pub struct Node {
     shards: ShardWishes,
     /// What this life remembered when it ended.
     remembered: Option<Arc<Memory>>,
+    /// What it knows of its disk; `None` without a data directory.
+    disk: Option<DiskState>,
     next: Timestamp,
 }
 
@@ -72,6 +79,15 @@ pub(crate) struct Identity {
     /// Where members of its last cluster listened.
     pub(crate) known: Arc<[Address]>,
     pub(crate) settings: Checked,
+    /// Its identity as a voter.
+    pub(crate) voter: VoterId,
+}
+
+impl Identity {
+    /// Whether it keeps its vote and its log over restarts. Where the one voter is a store, nothing depends on them.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.settings.durable && self.settings.strategy != Strategy::LeaseMajority
+    }
 }
 
 #[derive(Debug)]
@@ -86,11 +102,19 @@ enum Phase {
 impl Node {
     /// A node begins its life.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
-        let Start { me, facts, search, settings, era, seed, recovers } = start;
+        let Start { me, facts, mut search, settings, era, seed, recovers, disk } = start;
+        let disk = disk.filter(|_| settings.durable).map(DiskState::new);
+        if let Some(record) = disk.as_ref().and_then(DiskState::record) {
+            search.memory = Some(record.memory.clone());
+            search.bond = Some(record.bond);
+            search.known.extend(record.members.iter().cloned());
+        }
         let remembered = search.memory.iter().flat_map(|memory| memory.addresses());
         let known = search.known.iter().chain(remembered).cloned().collect();
         let seeds = search.seeds.clone().into();
-        let identity = Identity { me, facts: Arc::new(facts), seeds, known, settings };
+        let is_durable = settings.durable && settings.strategy != Strategy::LeaseMajority;
+        let voter = if is_durable { facts.voter(me.uid) } else { VoterId::of_life(me.uid) };
+        let identity = Identity { me, facts: Arc::new(facts), seeds, known, settings, voter };
         let seeking =
             Seeking::new(now, identity.me.clone(), identity.facts.clone(), search, identity.settings.clone());
         let mut node = Self {
@@ -100,12 +124,21 @@ impl Node {
             phase: Phase::Seeking(Box::new(seeking)),
             shards: ShardWishes::default(),
             remembered: None,
+            disk,
             next: now,
         };
         if node.identity.settings.strategy == Strategy::LeaseMajority {
             let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
             node.phase = Phase::AskingStore(Box::new(seeking));
-        } else if recovers {
+        } else if !recovers && let Some(resumed) = node.resume(now) {
+            match resumed {
+                Ok(participant) => node.take_part(now, participant, effects),
+                Err(wrong) => node.end(End::Unreadable(wrong), effects),
+            }
+            return node;
+        }
+        node.clear_log(effects);
+        if recovers && node.identity.settings.strategy != Strategy::LeaseMajority {
             let ancestors = node.ancestors();
             let acts_from = node.recovered_acts_from(now);
             node.found(now, ancestors, acts_from, effects);
@@ -118,6 +151,11 @@ impl Node {
     /// Which life it is.
     pub fn uid(&self) -> Uid {
         self.identity.me.uid
+    }
+
+    /// As whom it votes, if it does.
+    pub fn voter(&self) -> VoterId {
+        self.identity.voter
     }
 
     /// Which cluster it belongs to; `None` while it seeks one.
@@ -138,6 +176,11 @@ impl Node {
     /// Its part of the replicated log.
     pub fn log(&self) -> Option<&TableLog> {
         self.participant().map(|participant| &participant.log)
+    }
+
+    /// The node in office, as far as its log knows.
+    pub fn coordinator(&self) -> Option<Uid> {
+        self.participant().and_then(Participant::coordinator)
     }
 
     /// Where that node listens: what a shell needs to reach a [`Peer::Node`] it has no link to.
@@ -165,11 +208,12 @@ impl Node {
         }
     }
 
-    /// The addresses that keep it from founding a cluster, while it seeks one.
-    pub fn awaited(&self) -> Option<Vec<Awaited>> {
+    /// The addresses that keep it from founding a cluster, while it seeks one; those of voters that it does not hear, while it has no quorum.
+    pub fn awaited(&self, now: Timestamp) -> Option<Vec<Awaited>> {
         match &self.phase {
             Phase::Seeking(seeking) => Some(seeking.awaited()),
-            Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => None,
+            Phase::TakingPart(participant) => participant.awaited(now),
+            Phase::AskingStore(_) | Phase::Ended => None,
         }
     }
 
@@ -220,7 +264,9 @@ impl Node {
                 | Command::Shards(_)
                 | Command::Allocate(_)
                 | Command::Recover,
-            ) => Outcome::Seeking,
+            )
+            | Input::Written(_)
+            | Input::DiskWorks(_) => Outcome::Seeking,
             Input::Message { from, message } => match message {
                 Message::Knock(knock) => {
                     seeking.knocked(now, &knock, &mut say);
@@ -240,12 +286,14 @@ impl Node {
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking
                 }
-                Message::Welcome(welcome) if seeking.joins(now, welcome.table.cluster()) => {
-                    return self.join(now, from, &welcome, effects);
+                Message::Welcome(welcome) if seeking.joins(now, &welcome.table) => {
+                    return self.welcomed(now, from, &welcome, effects);
                 }
+                Message::Copy if self.disk.is_some() => return self.end(End::GaveUp(GaveUp::Copy), effects),
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
                 Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
                 Message::Hello(_)
+                | Message::Copy
                 | Message::Welcome(_)
                 | Message::Word { .. }
                 | Message::ToStore(_)
@@ -255,8 +303,17 @@ impl Node {
         for said in say {
             effects.push(spoken(said));
         }
+        if seeking.has_learned_the_end() {
+            seeking.is_free_again();
+        }
+        let is_free = !seeking.is_bound();
         match outcome {
-            Outcome::Seeking => {}
+            Outcome::Founds if self.disk.as_ref().is_some_and(DiskState::is_welcomed) => {}
+            Outcome::Seeking => {
+                if is_free {
+                    self.write_ended(effects);
+                }
+            }
             Outcome::Founds => {
                 let ancestors = seeking.ancestors();
                 self.found(now, ancestors, now, effects);
@@ -273,7 +330,7 @@ impl Node {
                 seeking.answered(answer)
             }
             // Others have nothing to say to it that the store does not know better.
-            Input::Message { .. } | Input::Command(_) => None,
+            Input::Message { .. } | Input::Command(_) | Input::Written(_) | Input::DiskWorks(_) => None,
         };
         match found {
             None => {}
@@ -293,6 +350,14 @@ impl Node {
         Cluster { name, era: self.era, founder: self.uid() }
     }
 
+    /// It is welcome: it joins, once the record of that is on its disk.
+    fn welcomed(&mut self, now: Timestamp, from: Uid, welcome: &Arc<Welcome>, effects: &mut Effects<Effect>) {
+        let is_ours = welcome.table.cluster().name == name_hash(&self.identity.settings.cluster);
+        if is_ours && !self.holds_back(from, welcome, effects) {
+            self.join(now, from, welcome, effects);
+        }
+    }
+
     fn found(
         &mut self,
         now: Timestamp,
@@ -308,11 +373,9 @@ impl Node {
     }
 
     fn join(&mut self, now: Timestamp, from: Uid, welcome: &Welcome, effects: &mut Effects<Effect>) {
-        if welcome.table.cluster().name == name_hash(&self.identity.settings.cluster) {
-            let participant =
-                Participant::join(now, self.identity.clone(), (from, welcome), &mut self.random);
-            self.take_part(now, participant, effects);
-        }
+        let identity = self.identity.clone();
+        let participant = Participant::join(now, identity, (from, welcome), &mut self.random);
+        self.take_part(now, participant, effects);
     }
 
     /// Nothing is lost of what is said before there is anybody to say it to.
@@ -320,7 +383,11 @@ impl Node {
         match input {
             Input::Command(Command::Shards(report)) => self.shards.report(report.clone()),
             Input::Command(Command::Allocate(custom)) => self.shards.strategies.insert(custom),
-            Input::Command(_) | Input::Message { .. } | Input::Deadline => {}
+            Input::Command(_)
+            | Input::Message { .. }
+            | Input::Deadline
+            | Input::Written(_)
+            | Input::DiskWorks(_) => {}
         }
     }
 
@@ -333,6 +400,7 @@ impl Node {
 
     fn end(&mut self, end: End, effects: &mut Effects<Effect>) {
         self.remembered = self.memory();
+        self.write_end(&end, effects);
         effects.push(Effect::End(end));
         self.phase = Phase::Ended;
     }
@@ -349,17 +417,12 @@ impl Machine for Node {
         if let Phase::Seeking(_) | Phase::AskingStore(_) = &self.phase {
             self.keep(&input);
         }
-        match &mut self.phase {
-            Phase::Seeking(_) => self.seek(now, input, effects),
-            Phase::AskingStore(_) => self.ask_store(now, input, effects),
-            Phase::TakingPart(participant) => {
-                participant.notice_absence(now, self.next);
-                if let Some(end) = participant.handle(now, input, effects) {
-                    self.end(end, effects);
-                }
-            }
-            Phase::Ended => {}
+        match input {
+            Input::Written(up_to) => self.written(now, up_to, effects),
+            Input::DiskWorks(works) => self.disk_works(works),
+            Input::Message { .. } | Input::Command(_) | Input::Deadline => self.take(now, input, effects),
         }
+        self.write(now, effects);
         self.next = match &self.phase {
             Phase::Seeking(seeking) => seeking.next_deadline(),
             Phase::AskingStore(seeking) => seeking.next_deadline(),
@@ -375,6 +438,22 @@ impl Machine for Node {
     fn assert_invariants(&self, now: Timestamp) {
         if let Phase::TakingPart(participant) = &self.phase {
             participant.assert_invariants(now);
+        }
+    }
+}
+
+impl Node {
+    fn take(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        match &mut self.phase {
+            Phase::Seeking(_) => self.seek(now, input, effects),
+            Phase::AskingStore(_) => self.ask_store(now, input, effects),
+            Phase::TakingPart(participant) => {
+                participant.notice_absence(now, self.next);
+                if let Some(end) = participant.handle(now, input, effects) {
+                    self.end(end, effects);
+                }
+            }
+            Phase::Ended => {}
         }
     }
 }

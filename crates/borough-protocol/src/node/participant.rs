@@ -7,10 +7,12 @@ use core::time::Duration;
 
 use super::Identity;
 use super::departure::Departure;
+use super::durable::Durable;
 use super::feed::Feeder;
 use super::interface::{Command, Effect, End, Input, Message, Peer, Report, Word};
 use super::meeting::Nonces;
 use super::shards::ShardWishes;
+use super::voter_lives::VoterLives;
 use crate::flaws::Flaw;
 use crate::formation::Welcome;
 use crate::gossip::{self, Gossip};
@@ -25,6 +27,7 @@ use crate::random::Random;
 use crate::table::{Ancestors, Cluster, State, Table};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// A node in a cluster.
 #[derive(Debug)]
@@ -34,6 +37,7 @@ pub(super) struct Participant {
     pub(super) tag: u64,
     pub(super) table: Table,
     pub(super) gossip: Gossip,
+    pub(super) lives: VoterLives,
     pub(super) heartbeats: Heartbeats,
     pub(super) log: TableLog,
     pub(super) holder: Holder,
@@ -71,6 +75,7 @@ pub(super) struct Participant {
     /// From which nodes of this cluster something came lately, and when.
     pub(super) heard: BTreeMap<Uid, Timestamp>,
     pub(super) nonces: Nonces,
+    pub(super) durable: Durable,
     pub(super) times: Times,
     pub(super) random: Random,
     /// Whether something changed on which the coordinator may have to act.
@@ -97,10 +102,10 @@ pub(super) struct Times {
 /// Buffers used again for every input.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    pub(super) log: Vec<(Uid, TableLogMessage)>,
+    pub(super) log: Vec<(VoterId, TableLogMessage)>,
     pub(super) gossip: Vec<(Uid, gossip::Message)>,
     pub(super) heartbeat: Vec<(Uid, crate::heartbeat::Message)>,
-    pub(super) renew: Vec<(Uid, Renew)>,
+    pub(super) renew: Vec<(VoterId, Renew)>,
 }
 
 impl Participant {
@@ -112,8 +117,13 @@ impl Participant {
         acts_from: Timestamp,
         random: &mut Random,
     ) -> Self {
-        let (uid, timing) = (identity.me.uid, raft_timing(&identity));
-        let log = Carrier::Voters(Raft::found(uid, timing, identity.settings.flaws, now).into());
+        let (voter, timing, flaws) = (identity.voter, raft_timing(&identity), identity.settings.flaws);
+        let log = if identity.is_durable() {
+            Raft::found_durable(voter, timing, flaws, now)
+        } else {
+            Raft::found(voter, timing, flaws, now)
+        };
+        let log = Carrier::Voters(log.into());
         let table = Table::new(cluster).with_ancestors(ancestors);
         Self::new(now, identity, table, log, acts_from, random)
     }
@@ -125,12 +135,18 @@ impl Participant {
         (from, welcome): (Uid, &Welcome),
         random: &mut Random,
     ) -> Self {
-        let log = Raft::new(identity.me.uid, raft_timing(&identity), identity.settings.flaws);
+        let (voter, timing, flaws) = (identity.voter, raft_timing(&identity), identity.settings.flaws);
+        let log = if identity.is_durable() {
+            Raft::new_durable(voter, timing, flaws)
+        } else {
+            Raft::new(voter, timing, flaws)
+        };
         let log = Carrier::Voters(log.into());
         let table = (*welcome.table).clone();
         let mut participant = Self::new(now, identity, table, log, now, random);
         let gossip = gossip::Message::Delta(welcome.gossip.clone());
         participant.gossip.handle(now, from, gossip, &mut participant.outbox.gossip);
+        participant.learn_lives();
         participant
     }
 
@@ -152,11 +168,14 @@ impl Participant {
             ..gossip::Settings::default()
         };
         let (me, facts) = (identity.me.clone(), identity.facts.clone());
+        let mut lives = VoterLives::new(identity.is_durable());
+        lives.learn(&me, &facts);
         Self {
+            lives,
             gossip: Gossip::new(now, me, facts, pace, random.fork(), settings.flaws),
             heartbeats: Heartbeats::new(now, uid, settings.clone(), random),
             random: random.fork(),
-            holder: Holder::new(now, uid, table.voters().clone(), settings.flaws),
+            holder: Holder::new(now, identity.voter, table.voters().clone(), settings.flaws),
             grants: Grants::new(settings.flaws),
             feeder: Feeder::default(),
             office: None,
@@ -178,6 +197,7 @@ impl Participant {
             reported_to: None,
             heard: BTreeMap::new(),
             nonces: Nonces::default(),
+            durable: Durable::default(),
             times: Times {
                 quiet: now,
                 office: Timestamp::NEVER,
@@ -201,11 +221,21 @@ impl Participant {
         self.identity.me.uid
     }
 
+    /// Its identity as a voter.
+    pub(super) fn voter(&self) -> VoterId {
+        self.identity.voter
+    }
+
+    /// The node in office, as far as the log knows.
+    pub(super) fn coordinator(&self) -> Option<Uid> {
+        self.log.coordinator().and_then(|(voter, _)| self.lives.uid(voter))
+    }
+
     /// Whether its voice counts: its own log says so, and no newer committed list says otherwise.
     ///
     /// Who was voted out is sent no more entries, so its log stays at a list that still names it.
     pub(super) fn votes(&self) -> bool {
-        let (me, committed, own) = (self.uid(), self.table.voters(), self.log.voters());
+        let (me, committed, own) = (self.voter(), self.table.voters(), self.log.voters());
         own.names(me) && (committed.id <= own.id || committed.names(me))
     }
 
@@ -230,6 +260,8 @@ impl Participant {
             Input::Message { from, message } => self.hear(now, from, message, effects),
             Input::Command(command) => self.command(now, &command),
             Input::Deadline => self.on_deadline(now, effects),
+            // The node hears it before its parts do.
+            Input::Written(_) | Input::DiskWorks(_) => None,
         };
         end.or_else(|| self.settle(now, effects))
     }
@@ -295,7 +327,7 @@ impl Participant {
     }
 }
 
-fn raft_timing(identity: &Identity) -> RaftTiming {
+pub(super) fn raft_timing(identity: &Identity) -> RaftTiming {
     let timing = identity.settings.timing();
     RaftTiming {
         append_every: timing.renew,

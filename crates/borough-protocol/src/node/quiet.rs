@@ -18,6 +18,7 @@ use crate::lease::Look;
 use crate::log::Log;
 use crate::machine::Effects;
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 impl Participant {
     /// The node was not called when it should have been: it, not the others, was away.
@@ -38,12 +39,17 @@ impl Participant {
         if now < self.times.quiet || !self.votes() {
             return;
         }
+        // One that has started again does not remember whom it heard.
+        if self.durable.resumed.is_some() && now < self.acts_from {
+            self.times.quiet = self.acts_from;
+            return;
+        }
         let timing = *self.identity.settings.timing();
         let Look { mut quiet, silent, next } = self.grants.look(now, &timing, me, &self.table);
         let next = next.min(self.look_twice(now, &mut quiet));
         self.doubt_itself(now, &mut quiet);
         // A member whose voters all left knows of none of those who vote now.
-        let coordinator = self.log.coordinator().map(|(uid, _)| uid);
+        let coordinator = self.coordinator();
         for uid in silent {
             let news = self.grants.news(self.log.voters(), coordinator);
             effects.push(self.word(uid, Word::Renewed(news)));
@@ -82,11 +88,19 @@ impl Participant {
         again
     }
 
+    /// Whether a voter is not silent. One that is no member, because it has just started again, is heard if anything came from it lately.
+    fn is_voter_heard(&self, voter: VoterId, quiet: &[Uid]) -> bool {
+        self.lives.uid(voter).is_some_and(|uid| {
+            let is_known = self.table.member(uid).is_some() || !self.identity.is_durable();
+            if is_known { !quiet.contains(&uid) } else { self.heard.contains_key(&uid) }
+        })
+    }
+
     /// A voter that does not hear a quorum of the voters accuses nobody: it is itself that is cut off. When it is not any more, everybody
     /// gets the full time anew.
     fn doubt_itself(&mut self, now: Timestamp, quiet: &mut Vec<Uid>) {
-        let me = self.uid();
-        let is_cut_off = !self.log.voters().quorum(|voter| voter == me || !quiet.contains(&voter));
+        let me = self.voter();
+        let is_cut_off = !self.log.voters().quorum(|voter| voter == me || self.is_voter_heard(voter, quiet));
         if self.was_cut_off && !is_cut_off {
             self.grants.forgive_all(now);
         }

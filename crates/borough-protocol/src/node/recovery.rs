@@ -25,6 +25,7 @@ use crate::table::Ancestors;
 use crate::table::{Cluster, Member};
 use crate::time::Timestamp;
 use crate::version::Version;
+use crate::voters::VoterId;
 
 /// What is left of a cluster that cannot decide any more, as one of its members sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,15 +130,22 @@ impl Participant {
         }
         match self.holder.standing(now) {
             Standing::Running => Err(NoRecovery::Runs),
-            Standing::Guest => Err(NoRecovery::Joining),
-            Standing::Suspended if self.holder.voters().quorum(|voter| self.answers(now, voter)) => {
+            Standing::Guest if !self.is_resuming() => Err(NoRecovery::Joining),
+            Standing::Guest
+                if self.durable.resumed.is_some_and(|at| now < at + self.identity.settings.seed_timeout) =>
+            {
+                Err(NoRecovery::Looking)
+            }
+            Standing::Guest | Standing::Suspended
+                if self.holder.voters().quorum(|voter| self.answers(now, voter)) =>
+            {
                 Err(NoRecovery::VotersAnswer)
             }
-            Standing::Suspended => Ok(self.remains(now)),
+            Standing::Guest | Standing::Suspended => Ok(self.remains(now)),
         }
     }
 
-    fn answers(&self, now: Timestamp, voter: Uid) -> bool {
+    fn answers(&self, now: Timestamp, voter: VoterId) -> bool {
         self.holder.hears(now, self.identity.settings.timing(), voter)
     }
 
@@ -153,16 +161,17 @@ impl Participant {
         others.sort_by_key(|(admission, _)| *admission);
         Remains {
             cluster: self.table.cluster(),
-            votes: self.holder.voters().names(me),
+            votes: self.holder.voters().names(self.voter()),
             others: others.into_iter().map(|(_, other)| other).collect(),
             shards: self.table.kinds().iter().map(|kind| kind.shards().len()).sum(),
         }
     }
 
     fn remaining(&self, now: Timestamp, uid: Uid, member: &Member) -> Remaining {
-        let votes = self.holder.voters().names(uid);
+        let identity = self.lives.voter(uid);
+        let votes = self.holder.voters().names(identity);
         let is_heard =
-            if votes { self.answers(now, uid) } else { !self.gossip.document().is_unreachable(uid) };
+            if votes { self.answers(now, identity) } else { !self.gossip.document().is_unreachable(uid) };
         Remaining { incarnation: member.incarnation.clone(), id: member.facts.id.clone(), votes, is_heard }
     }
 }

@@ -18,6 +18,7 @@ use crate::office::{Office, Scene};
 use crate::settings::Strategy;
 use crate::store::Ask;
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 impl Participant {
     /// Everything that is due.
@@ -51,6 +52,7 @@ impl Participant {
             }
         }
         if self.gossip.take_changes() {
+            self.learn_lives();
             self.heartbeats.set_members(now, self.gossip.document().uids());
             effects.push(Effect::Publish(Event::Topology));
             self.times.office = self.times.office.min(now + self.identity.settings.round_trip);
@@ -58,6 +60,7 @@ impl Participant {
         if self.table.version() != before {
             self.feed_others(effects);
         }
+        self.tell_of_lost_logs(effects);
         self.tell_to_drain(effects);
         self.publish_standing(now, effects);
         self.close_links(effects);
@@ -111,7 +114,7 @@ impl Participant {
         if now < self.holder.next_deadline() || matches!(self.departure, Departure::Lingering { .. }) {
             return None;
         }
-        let me = self.uid();
+        let (me, uid) = (self.voter(), self.uid());
         let mut renewals = core::mem::take(&mut self.outbox.renew);
         let timing = self.identity.settings.timing();
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
@@ -119,12 +122,14 @@ impl Participant {
         self.holder.on_deadline(now, timing, self.table.version(), has_log, &mut renewals);
         let mut end = None;
         for (voter, renew) in renewals.drain(..) {
-            if voter == Uid::STORE {
+            if voter == VoterId::STORE {
                 effects.push(to_store(Ask::Renew { cluster: self.table.cluster(), renew }));
-            } else if voter != me {
-                effects.push(self.word(voter, Word::Renew(renew)));
-            } else if let Some(answer) = self.judge(now, me, &renew) {
-                end = self.renewed(now, me, &answer);
+            } else if voter == me {
+                if let Some(answer) = self.judge(now, uid, &renew) {
+                    end = self.renewed(now, uid, &answer);
+                }
+            } else if let Some(life) = self.lives.uid(voter) {
+                effects.push(self.word(life, Word::Renew(renew)));
             }
         }
         self.outbox.renew = renewals;
@@ -149,6 +154,7 @@ impl Participant {
             document: self.gossip.document(),
             grants: &self.grants,
             quiet: &self.quiet,
+            lives: &self.lives,
             strategies: &self.shards.strategies,
         };
         let before = self.log.last_index();
@@ -194,10 +200,10 @@ impl Participant {
         if self.to_close.is_empty() {
             return;
         }
-        let has_a_vote = self.table.voters().names(self.uid());
+        let has_a_vote = self.table.voters().names(self.voter());
         let voters = self.log.voters();
         self.to_close.retain(|uid| {
-            let needed = has_a_vote && voters.names(*uid);
+            let needed = has_a_vote && voters.names(self.lives.voter(*uid));
             if !needed {
                 effects.push(Effect::Close(*uid));
             }
@@ -215,7 +221,9 @@ impl Participant {
                 }
                 CarrierMessage::Store(register::Message::Answer(_)) => continue,
             };
-            effects.push(Effect::Send { to: Peer::Node(to), message });
+            if let Some(to) = self.lives.uid(to) {
+                effects.push(Effect::Send { to: Peer::Node(to), message });
+            }
         }
         let gossip = pending.gossip.drain(..).map(|(to, message)| (to, Word::Gossip(message)));
         let heartbeat = pending.heartbeat.drain(..).map(|(to, message)| (to, Word::Heartbeat(message)));

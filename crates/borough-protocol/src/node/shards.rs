@@ -88,7 +88,7 @@ impl Participant {
             return Some((me, *term));
         }
         let by_log = self.votes() || self.log.store().is_some();
-        let by_log = self.log.coordinator().filter(|_| by_log).map(|(uid, _)| (uid, self.log.term()));
+        let by_log = self.coordinator().filter(|_| by_log).map(|uid| (uid, self.log.term()));
         let found = by_log.or_else(|| self.holder.coordinator().map(|uid| (uid, Term::ZERO)));
         found.filter(|(uid, _)| *uid != me)
     }

@@ -34,7 +34,7 @@ impl Message {
                 vow.seed.as_str().len() + vow.holder.as_str().len() + 2 + NUMBER + 1 + past_size(&vow.past)
             }
             Self::Release { .. } => NUMBER,
-            Self::Gone => 0,
+            Self::Gone | Self::Copy => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
             Self::Hello(greeting) => 3 + CLUSTER * (1 + greeting.ancestors.count()) + 2 * UID,
@@ -62,6 +62,7 @@ impl Word {
             Self::Report(_) => 1 + UID,
             Self::Shards(report) => report_size(report),
             Self::Gone => 0,
+            Self::LogLost(_) => NUMBER,
         }
     }
 }
@@ -103,7 +104,7 @@ fn answer_size(answer: &Answer) -> usize {
 
 fn knock_size(knock: &Knock) -> usize {
     let seeds: usize = knock.seeds.iter().map(|seed| 1 + seed.as_str().len()).sum();
-    let over = knock.over.len() * (CLUSTER + VERSION);
+    let over = knock.over.len() * (CLUSTER + VERSION) + knock.ended.len() * CLUSTER;
     incarnation_size(&knock.me)
         + facts_size(&knock.facts)
         + knock.settings.wire_size()
@@ -117,13 +118,16 @@ fn knock_size(knock: &Knock) -> usize {
 fn memory_size(memory: &Memory) -> usize {
     CLUSTER * (1 + memory.ancestors.count())
         + voters_size(&memory.voters)
-        + memory.places.iter().map(incarnation_size).sum::<usize>()
+        + memory.places.iter().map(|(_, address)| UID + 1 + address.as_str().len()).sum::<usize>()
+        + 1
 }
 
 fn past_size(past: &Past) -> usize {
     1 + match past {
         Past::Fresh => 0,
-        Past::GaveUp(memory) | Past::Suspended(memory) => memory_size(memory),
+        Past::GaveUp(memory) | Past::Suspended(memory) | Past::Left(memory) | Past::Ended(memory) => {
+            memory_size(memory)
+        }
     }
 }
 
@@ -133,7 +137,12 @@ fn incarnation_size(incarnation: &Incarnation) -> usize {
 
 fn facts_size(facts: &Facts) -> usize {
     let roles: usize = facts.roles.iter().map(|role| 1 + role.len()).sum();
-    facts.id.as_str().len() + roles + facts.app_version.len() + facts.zone.len() + 4
+    facts.id.as_str().len()
+        + roles
+        + facts.app_version.len()
+        + facts.zone.len()
+        + 5
+        + facts.disk.map_or(0, |_| UID + NUMBER)
 }
 
 fn verdict_size(verdict: &Verdict) -> usize {
@@ -156,7 +165,7 @@ fn table_size(table: &Table) -> usize {
         + VERSION
         + voters_size(table.voters())
         + members.sum::<usize>()
-        + table.removed().len() * (UID + VERSION + 2)
+        + table.removed().len() * (2 * UID + VERSION + NUMBER + 3)
         + table.kinds().iter().map(|kind| kind_table_size(kind)).sum::<usize>()
 }
 
@@ -177,11 +186,12 @@ fn report_size(report: &ShardReport) -> usize {
     let kinds: usize = report.kinds.iter().map(|(kind, _)| kind_size(kind) + 1).sum();
     let with_epoch =
         report.frozen.len() + report.installed.len() + report.impossible.len() + report.dropped.len();
-    8 * NUMBER
+    9 * NUMBER
         + kinds
         + 2 * report.ended.len()
         + SHARD * report.wanted.len()
         + (SHARD + UID) * (with_epoch + report.places.len())
+        + (SHARD + 2 * UID) * report.refused.len()
 }
 
 fn entry_size(entry: &Entry<Change>) -> usize {

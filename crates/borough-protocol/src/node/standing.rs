@@ -36,8 +36,8 @@ impl Participant {
         let mine = age(self.uid());
         let document = self.gossip.document();
         let older = |uid: &Uid| age(*uid).is_some_and(|age| mine.is_none_or(|mine| age < mine));
-        let count =
-            self.log.voters().all().filter(older).filter(|uid| !document.is_unreachable(*uid)).count();
+        let voters = self.log.voters().all().filter_map(|voter| self.lives.uid(voter));
+        let count = voters.filter(older).filter(|uid| !document.is_unreachable(*uid)).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 

@@ -18,8 +18,11 @@ impl Office {
         let members = scene.table.members();
         for member in joining {
             let incarnation = &member.incarnation;
-            match members.values().find(|other| other.incarnation.address == incarnation.address) {
-                // The older life of that address goes first; what it owned waits for its lease.
+            let is_same = |other: &&crate::table::Member| {
+                other.incarnation.address == incarnation.address || other.is_of_directory(&member.facts)
+            };
+            match members.values().find(is_same) {
+                // The older life of that address or directory goes first; what it owned waits for its lease.
                 Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
                 None if self.holds_back(propose.now, scene, incarnation) => {}
                 None => propose.once(admission(incarnation, &member.facts)),

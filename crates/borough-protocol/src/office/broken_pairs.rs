@@ -17,6 +17,7 @@ use super::{Scene, TableLog};
 use crate::incarnation::Uid;
 use crate::log::Log;
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// So long of the last [`WINDOW`] two nodes must not have heard each other.
 const BROKEN_FOR: Duration = Duration::from_secs(10);
@@ -66,8 +67,8 @@ impl Silence {
 impl BrokenPairs {
     /// Looks at what gossip says now.
     pub(super) fn look(&mut self, now: Timestamp, scene: &Scene<'_>, log: &TableLog) {
-        let shown_by: BTreeSet<Uid> =
-            log.voters().all().filter(|voter| has_document(scene, *voter)).collect();
+        let voters = log.voters().all().filter_map(|voter| scene.lives.uid(voter));
+        let shown_by: BTreeSet<Uid> = voters.filter(|uid| has_document(scene, *uid)).collect();
         let accusations = scene.document.accusations().filter(|(observer, subject)| observer != subject);
         let accused: BTreeSet<Pair> =
             accusations.map(|(observer, subject)| pair(observer, subject)).collect();
@@ -99,9 +100,8 @@ impl BrokenPairs {
     /// The pairs that are broken, and shown to be so by a quorum of the voters.
     pub(super) fn broken(&self, now: Timestamp, scene: &Scene<'_>, log: &TableLog) -> BTreeSet<Pair> {
         let is_broken = |silence: &Silence| {
-            let shown = |voter: Uid| {
-                voter == Uid::STORE || (silence.shown_by.contains(&voter) && scene.hears(now, voter))
-            };
+            let is_shown_by = |uid: Uid| silence.shown_by.contains(&uid) && scene.hears(now, uid);
+            let shown = |voter| voter == VoterId::STORE || scene.lives.uid(voter).is_some_and(is_shown_by);
             silence.broken_since.is_some() && log.voters().quorum(shown)
         };
         self.silences.iter().filter(|(_, silence)| is_broken(silence)).map(|(pair, _)| *pair).collect()

@@ -24,6 +24,7 @@ use crate::log::Log;
 use crate::table::Removal;
 use crate::time::Timestamp;
 use crate::version::Version;
+use crate::voters::VoterId;
 
 /// So long after one removal the next one may follow.
 const PACE: Duration = Duration::from_secs(10);
@@ -37,7 +38,7 @@ pub(super) struct CutOff {
     /// When it last removed a member.
     last: Option<Timestamp>,
     /// The voters' lists and since when each was in force, up to the one of [`VOTERS_AGE`] ago.
-    lists: VecDeque<(Timestamp, BTreeSet<Uid>)>,
+    lists: VecDeque<(Timestamp, BTreeSet<VoterId>)>,
 }
 
 /// A node with its age: the greater is the younger, and guests are younger than all members.
@@ -59,7 +60,7 @@ impl CutOff {
         self.note(now, voters);
     }
 
-    fn note(&mut self, now: Timestamp, voters: &BTreeSet<Uid>) {
+    fn note(&mut self, now: Timestamp, voters: &BTreeSet<VoterId>) {
         match self.lists.back_mut() {
             Some((_, last)) if last == voters => {}
             // While a list only grows nobody is lost: a young cluster is not bound by the few that voted at first.
@@ -72,8 +73,8 @@ impl CutOff {
     }
 
     /// Whether that member may be removed: of every list since then that names it a majority is left.
-    fn allows(&self, uid: Uid, is_cut_off: impl Fn(Uid) -> bool) -> bool {
-        self.lists.iter().filter(|(_, list)| list.contains(&uid)).all(|(_, list)| {
+    fn allows(&self, voter: VoterId, is_cut_off: impl Fn(VoterId) -> bool) -> bool {
+        self.lists.iter().filter(|(_, list)| list.contains(&voter)).all(|(_, list)| {
             let removed = list.iter().filter(|voter| is_cut_off(**voter)).count();
             2 * (removed + 1) < list.len()
         })
@@ -94,7 +95,8 @@ impl Office {
             smallest_cover(&pairs)
         };
         let unbounded = scene.settings.flaws.has(Flaw::CoverRemovesOldVoters);
-        let allowed = |uid: Uid| unbounded || self.cut_off.allows(uid, |voter| is_cut_off(scene, voter));
+        let gone = |voter: VoterId| cut_off(scene).any(|(_, gone)| gone == voter);
+        let allowed = |uid: Uid| unbounded || self.cut_off.allows(scene.lives.voter(uid), gone);
         let mut may_go: BTreeSet<Aged> = cover.iter().copied().filter(|node| allowed(node.uid)).collect();
         // A coordinator does not remove itself, unless office cannot be handed over: a store gives it to the next that stands.
         if propose.log.store().is_none() && may_go.iter().any(|node| node.uid == scene.me) {
@@ -117,10 +119,10 @@ impl Office {
 
 /// Asks the oldest voter outside of the cover that answers and has everything to take over.
 fn hand_over(scene: &Scene<'_>, propose: &mut Proposals<'_>, cover: &BTreeSet<Aged>) -> bool {
-    let voters = propose.log.voters().now.iter().filter_map(|voter| aged(scene, *voter));
+    let voters = propose.log.voters().now.iter().filter_map(|voter| aged(scene, scene.lives.uid(*voter)?));
     let heirs = voters.filter(|heir| !cover.contains(heir) && heir.uid != scene.me);
     let heirs: BTreeSet<Aged> = heirs.filter(|heir| scene.just_heard(propose.now, heir.uid)).collect();
-    heirs.iter().any(|heir| propose.log.hand_over(propose.now, heir.uid, propose.out))
+    heirs.iter().any(|heir| propose.log.hand_over(propose.now, scene.lives.voter(heir.uid), propose.out))
 }
 
 /// Those pairs of which both are members.
@@ -149,26 +151,28 @@ fn aged(scene: &Scene<'_>, uid: Uid) -> Option<Aged> {
     }
 }
 
-/// The nodes that were removed for bad links within [`VOTERS_AGE`], as this node's gossip remembers.
-fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = Uid> {
+/// The voters that were removed for bad links within [`VOTERS_AGE`], as this node's gossip remembers.
+fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = VoterId> {
     let life = scene.settings.tombstone_life;
     let lately = move |uid: Uid| {
         let stone = scene.document.tombstone(uid);
         stone.is_some_and(|stone| now.since(stone.expires_at - life) < VOTERS_AGE)
     };
-    scene.table.removed().keys().copied().filter(move |uid| is_cut_off(scene, *uid) && lately(*uid))
+    cut_off(scene).filter(move |(uid, _)| lately(*uid)).map(|(_, voter)| voter)
 }
 
-fn is_cut_off(scene: &Scene<'_>, uid: Uid) -> bool {
-    scene.table.removed().get(&uid).is_some_and(|removed| removed.why == Removal::CutOff)
+/// The nodes that were removed for bad links, and as whom they voted.
+fn cut_off<'a>(scene: &Scene<'a>) -> impl Iterator<Item = (Uid, VoterId)> + use<'a> {
+    let removed = scene.table.removed().iter().filter(|(_, removed)| removed.why == Removal::CutOff);
+    removed.map(|(uid, removed)| (*uid, removed.voter(*uid)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn uids(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<Uid> {
-        numbers.into_iter().filter_map(Uid::new).collect()
+    fn uids(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<VoterId> {
+        numbers.into_iter().filter_map(VoterId::new).collect()
     }
 
     fn at(seconds: u64) -> Timestamp {
@@ -176,8 +180,8 @@ mod tests {
     }
 
     /// Who of those may be removed after the others were.
-    fn allowed(history: &CutOff, of: &BTreeSet<Uid>, removed: &BTreeSet<Uid>) -> BTreeSet<Uid> {
-        let allows = |uid: &Uid| history.allows(*uid, |voter| removed.contains(&voter));
+    fn allowed(history: &CutOff, of: &BTreeSet<VoterId>, removed: &BTreeSet<VoterId>) -> BTreeSet<VoterId> {
+        let allows = |voter: &VoterId| history.allows(*voter, |voter| removed.contains(&voter));
         of.iter().copied().filter(allows).collect()
     }
 
@@ -193,10 +197,10 @@ mod tests {
         // Two of the five are gone: the other three stay, and the new voters are not protected.
         assert_eq!(allowed(&history, &all, &uids([4, 5])), uids(6..=9));
         history.note(at(319), &uids([1, 2, 3, 6, 7]));
-        assert!(!allowed(&history, &all, &uids([4, 5])).contains(&Uid::new(3).unwrap()));
+        assert!(!allowed(&history, &all, &uids([4, 5])).contains(&VoterId::new(3).unwrap()));
         // The list of five minutes ago lost one, and the present one nobody.
         history.note(at(340), &uids([1, 2, 3, 6, 7]));
-        assert!(allowed(&history, &all, &uids([4, 5])).contains(&Uid::new(3).unwrap()));
+        assert!(allowed(&history, &all, &uids([4, 5])).contains(&VoterId::new(3).unwrap()));
     }
 
     #[test]

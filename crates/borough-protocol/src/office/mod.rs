@@ -30,11 +30,12 @@ use crate::gossip::Document;
 use crate::incarnation::Uid;
 use crate::lease::Grants;
 use crate::log::{Carrier, CarrierMessage, Log, Outbox};
-use crate::node::{QuietReport, Report};
+use crate::node::{QuietReport, Report, VoterLives};
 use crate::settings::{Checked, Strategy};
 use crate::sharding::allocation::Strategies;
-use crate::table::{Change, Removal, Table};
+use crate::table::{Change, Member, Removal, Table};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// The log as the table uses it.
 pub type TableLog = Carrier<Change, Arc<Table>>;
@@ -47,7 +48,7 @@ pub struct Office {
     /// From when on it may decide on what others held before: the first entry of its term was committed then.
     since: Timestamp,
     /// The last word of each voter on whom it does not hear, and when it came.
-    reports: BTreeMap<Uid, (Timestamp, QuietReport)>,
+    reports: BTreeMap<VoterId, (Timestamp, QuietReport)>,
     /// What nodes asked for and the table does not show yet.
     asked: BTreeSet<Request>,
     waits: Waits,
@@ -88,6 +89,8 @@ pub struct Scene<'a> {
     pub grants: &'a Grants,
     /// Whom this voter has not heard for too long.
     pub quiet: &'a [Uid],
+    /// Which lives speak for the voters.
+    pub lives: &'a VoterLives,
     /// Where shards go by functions of the user's.
     pub strategies: &'a Strategies,
 }
@@ -97,6 +100,16 @@ impl Scene<'_> {
     fn just_heard(&self, now: Timestamp, uid: Uid) -> bool {
         let lately = self.settings.timing().renew + self.settings.round_trip;
         uid == self.me || self.grants.heard(uid).is_some_and(|at| now.since(at) < lately)
+    }
+
+    /// As whom that member votes, if it does.
+    fn voter_of(&self, member: &Member) -> VoterId {
+        if self.settings.durable { member.voter() } else { VoterId::of_life(member.incarnation.uid) }
+    }
+
+    /// Whether the voter's last renewal is there.
+    fn just_heard_voter(&self, now: Timestamp, voter: VoterId) -> bool {
+        self.lives.uid(voter).is_some_and(|uid| self.just_heard(now, uid))
     }
 
     /// Whether nothing is known against it at the moment: it is heard here, and nobody calls it unreachable.
@@ -148,7 +161,7 @@ impl Office {
     }
 
     /// A voter says whom it has not heard.
-    pub fn report_quiet(&mut self, now: Timestamp, voter: Uid, report: QuietReport) {
+    pub fn report_quiet(&mut self, now: Timestamp, voter: VoterId, report: QuietReport) {
         if self.reports.get(&voter).is_none_or(|(_, before)| before.seq < report.seq) {
             self.reports.insert(voter, (now, report));
         }

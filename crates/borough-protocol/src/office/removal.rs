@@ -10,6 +10,7 @@ use crate::log::Log;
 use crate::node::QuietReport;
 use crate::table::{Change, Member, Removal, State};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 impl Office {
     /// Those who want to go, and those whose life is over anyway: it takes nobody's opinion but their own.
@@ -54,8 +55,8 @@ impl Office {
         if uid == scene.me {
             return false;
         }
-        let says = |voter: Uid| {
-            if voter == scene.me {
+        let says = |voter: VoterId| {
+            if scene.lives.uid(voter) == Some(scene.me) {
                 return scene.quiet.contains(&uid) && !scene.hears(propose.now, uid);
             }
             let fresh = |(at, _): &&(Timestamp, QuietReport)| {
@@ -65,7 +66,8 @@ impl Office {
         };
         if scene.settings.flaws.has(Flaw::QuorumOverGossipView) {
             let view: Vec<Uid> = scene.document.reachable().collect();
-            return 2 * view.iter().filter(|voter| says(**voter) || **voter == scene.me).count() > view.len()
+            let says = |uid: Uid| says(scene.lives.voter(uid));
+            return 2 * view.iter().filter(|uid| says(**uid) || **uid == scene.me).count() > view.len()
                 && says(scene.me);
         }
         propose.log.voters().quorum(says)

@@ -5,48 +5,59 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use crate::incarnation::Uid;
 use crate::settings::Strategy;
 use crate::version::Version;
+use crate::voters::VoterId;
 
 /// A member that could vote.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Who.
-    pub uid: Uid,
+    /// As whom it would vote.
+    pub voter: VoterId,
     /// Its age.
     pub admission: Version,
     /// Where it stands; empty if nobody said.
     pub zone: &'a str,
 }
 
-/// Who should vote, out of those that are there and stay; the answer is empty if nobody is.
-///
-/// `voting` are those that vote now: a strategy whose list never shrinks keeps them, dead or not, until there is somebody
-/// in their place.
-pub fn wanted(
-    strategy: Strategy,
-    max_voters: usize,
-    candidates: &[Candidate<'_>],
-    voting: &BTreeSet<Uid>,
-) -> BTreeSet<Uid> {
+/// Out of whom the voters are chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The members that are there and stay.
+    pub candidates: &'a [Candidate<'a>],
+    /// Those that vote now: a strategy whose list never shrinks keeps them, dead or not, until there is somebody in their place.
+    pub voting: &'a BTreeSet<VoterId>,
+    /// Of these, those that are no members at the moment and expected back, because their votes are on their disks: a crash makes no list shorter.
+    pub expected: &'a BTreeSet<VoterId>,
+}
+
+/// Who should vote; the answer is empty if nobody is there.
+pub fn wanted(strategy: Strategy, max_voters: usize, choice: &Choice<'_>) -> BTreeSet<VoterId> {
+    let Choice { candidates, voting, expected } = choice;
     let there = candidates.len();
     match strategy {
-        Strategy::KeepMajority | Strategy::DownAll => oldest(candidates, odd(there.min(max_voters))),
+        Strategy::KeepMajority | Strategy::DownAll => {
+            let size = odd((there + expected.len()).min(max_voters));
+            filled(oldest(candidates, size), size, expected)
+        }
         Strategy::KeepOldest => oldest(candidates, there.min(1)),
         // The store, from the founding on and for ever.
-        Strategy::LeaseMajority => voting.clone(),
+        Strategy::LeaseMajority => (*voting).clone(),
         Strategy::StaticQuorum { quorum } => {
             let full = 2 * quorum - 1;
             let size = odd(there.min(full)).max(voting.len().min(full));
-            let mut wanted = oldest(candidates, size);
-            let missing = size - wanted.len();
-            let absent =
-                voting.iter().filter(|uid| candidates.iter().all(|candidate| candidate.uid != **uid));
-            wanted.extend(absent.take(missing));
-            wanted
+            let is_there = |voter: &VoterId| candidates.iter().any(|candidate| candidate.voter == *voter);
+            let absent = voting.iter().copied().filter(|voter| !is_there(voter)).collect();
+            filled(oldest(candidates, size), size, &absent)
         }
     }
+}
+
+/// With absent voters in the places that are left; empty as long as nobody is there.
+fn filled(mut chosen: BTreeSet<VoterId>, size: usize, absent: &BTreeSet<VoterId>) -> BTreeSet<VoterId> {
+    let missing = size.saturating_sub(chosen.len());
+    chosen.extend(absent.iter().copied().take(missing));
+    chosen
 }
 
 /// The largest odd number up to `count`.
@@ -55,7 +66,7 @@ const fn odd(count: usize) -> usize {
 }
 
 /// The `size` oldest, spread over the zones: of each zone as many as of the others, as far as there are.
-fn oldest(candidates: &[Candidate<'_>], size: usize) -> BTreeSet<Uid> {
+fn oldest(candidates: &[Candidate<'_>], size: usize) -> BTreeSet<VoterId> {
     let mut by_age: Vec<&Candidate<'_>> = candidates.iter().collect();
     by_age.sort_by_key(|candidate| candidate.admission);
     let mut in_zone: BTreeMap<&str, usize> = BTreeMap::new();
@@ -65,7 +76,7 @@ fn oldest(candidates: &[Candidate<'_>], size: usize) -> BTreeSet<Uid> {
         let best = (0..by_age.len()).min_by_key(|&place| (of_zone(by_age[place]), place)).unwrap_or(0);
         let candidate = by_age.remove(best);
         *in_zone.entry(candidate.zone).or_insert(0) += 1;
-        chosen.insert(candidate.uid);
+        chosen.insert(candidate.voter);
     }
     chosen
 }
@@ -75,15 +86,24 @@ mod tests {
     use super::*;
     use crate::version::Term;
 
-    fn uids(numbers: &[u64]) -> BTreeSet<Uid> {
-        numbers.iter().filter_map(|&number| Uid::new(number)).collect()
+    fn uids(numbers: &[u64]) -> BTreeSet<VoterId> {
+        numbers.iter().filter_map(|&number| VoterId::new(number)).collect()
     }
 
-    fn check(strategy: Strategy, there: &[(u64, &'static str)], voting: &[u64], expected: &[u64]) {
+    fn check(strategy: Strategy, there: &[(u64, &'static str)], voting: &[u64], chosen: &[u64]) {
+        check_with(strategy, there, (voting, &[]), chosen);
+    }
+
+    fn check_with(
+        strategy: Strategy,
+        there: &[(u64, &'static str)],
+        (voting, expected): (&[u64], &[u64]),
+        chosen: &[u64],
+    ) {
         let candidates: Vec<Candidate<'_>> = there
             .iter()
             .map(|&(number, zone)| Candidate {
-                uid: Uid::new(number).expect("not 0"),
+                voter: VoterId::new(number).expect("not 0"),
                 // Their age is the order in which they are written, not that of their uids.
                 admission: Version {
                     term: Term::new(1),
@@ -92,7 +112,8 @@ mod tests {
                 zone,
             })
             .collect();
-        assert_eq!(wanted(strategy, 5, &candidates, &uids(voting)), uids(expected), "{strategy:?} {there:?}");
+        let choice = Choice { candidates: &candidates, voting: &uids(voting), expected: &uids(expected) };
+        assert_eq!(wanted(strategy, 5, &choice), uids(chosen), "{strategy:?} {there:?}");
     }
 
     fn plain(numbers: &[u64]) -> Vec<(u64, &'static str)> {
@@ -113,6 +134,23 @@ mod tests {
         for (there, expected) in cases {
             check(Strategy::KeepMajority, &plain(there), &[], expected);
             check(Strategy::DownAll, &plain(there), &[], expected);
+        }
+    }
+
+    #[test]
+    fn a_crash_makes_no_list_of_durable_voters_shorter() {
+        type Case = (&'static [u64], &'static [u64], &'static [u64]);
+        let cases: &[Case] = &[
+            // One of three is away: it stays on the list, until somebody is there for it.
+            (&[9, 1], &[5], &[9, 1, 5]),
+            (&[9, 1, 4], &[5], &[9, 1, 4]),
+            (&[9], &[1, 5], &[9, 1, 5]),
+            (&[9, 1, 5, 4], &[2], &[9, 1, 5, 4, 2]),
+            (&[9, 1, 5, 4, 7], &[2], &[9, 1, 5, 4, 7]),
+            (&[9, 1], &[], &[9]),
+        ];
+        for (there, expected, chosen) in cases {
+            check_with(Strategy::KeepMajority, &plain(there), (expected, expected), chosen);
         }
     }
 

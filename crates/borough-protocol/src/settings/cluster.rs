@@ -59,6 +59,7 @@ impl ClusterSettings {
             ("round_trip", text(settings.round_trip)),
             ("drift_per_mille", settings.drift_per_mille.to_string()),
             ("max_voters", settings.max_voters.to_string()),
+            ("durable", settings.durable.to_string()),
         ];
         let rows = rows.into_iter().map(|(name, value)| (name.to_string(), value));
         Self { versions: Versions::SPOKEN, rows: rows.collect() }

@@ -39,7 +39,7 @@ pub enum DetectorKind {
 
 /// What a user set, unchecked. [`Checked::new`] makes it usable.
 ///
-/// `cluster`, `strategy`, `max_pause`, `round_trip`, `drift_per_mille` and `max_voters` must be the same on all nodes: a
+/// `cluster`, `strategy`, `max_pause`, `round_trip`, `drift_per_mille`, `max_voters` and `durable` must be the same on all nodes: a
 /// node that differs is refused when it joins. The others may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -105,6 +105,8 @@ pub struct Settings {
     /// How many decisions are kept one by one before the table itself stands for them; default 256. Who is further behind is sent the
     /// whole table. More costs memory, and sends less to those who were away for a while.
     pub log_kept: usize,
+    /// Whether voters keep their vote and log in a data directory; default no. All nodes of a cluster must agree.
+    pub durable: bool,
 }
 
 impl Default for Settings {
@@ -133,6 +135,7 @@ impl Default for Settings {
             linger: Duration::from_secs(4),
             voters_settle: Duration::from_secs(5),
             log_kept: 256,
+            durable: false,
         }
     }
 }

@@ -33,6 +33,8 @@ pub enum Step {
     Settle(Epoch),
     /// The move of that epoch does not take place.
     CallOff(Epoch),
+    /// Its owner has it at that epoch from now on, with the state it has: a store refused the epoch before. A move under way does not take place.
+    Raise(Epoch),
 }
 
 /// Steps decided at once.

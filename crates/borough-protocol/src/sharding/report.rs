@@ -39,6 +39,9 @@ pub struct ShardReport {
     /// Where somebody wants shards to be.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub places: Vec<(ShardId, Uid)>,
+    /// What it owns and no turn of which runs because a store refused it: the epoch that was refused, and the highest one that the store has seen.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
+    pub refused: Vec<(ShardId, Epoch, Epoch)>,
 }
 
 impl ShardReport {
@@ -52,5 +55,6 @@ impl ShardReport {
             && self.impossible.is_empty()
             && self.dropped.is_empty()
             && self.places.is_empty()
+            && self.refused.is_empty()
     }
 }

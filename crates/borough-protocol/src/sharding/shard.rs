@@ -29,7 +29,8 @@ impl fmt::Debug for ShardId {
     }
 }
 
-/// Counts the owners of a shard, over all eras of its cluster: it rises with every owner and is never given out twice.
+/// Counts the owners of a shard, over all eras of its cluster: it rises with every owner and is never given out twice. It also rises when a store
+/// refuses the owner because it has seen a higher one.
 ///
 /// It is in every routed message, transfer and store write.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +61,11 @@ impl Epoch {
         self.0
     }
 
+    /// The era it is of.
+    pub const fn era(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
     /// The next one.
     #[must_use]
     pub const fn next(self) -> Self {
@@ -69,7 +75,7 @@ impl Epoch {
 
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0 >> 32, self.0 & 0xFFFF_FFFF)
+        write!(f, "{}.{}", self.era(), self.0 & 0xFFFF_FFFF)
     }
 }
 

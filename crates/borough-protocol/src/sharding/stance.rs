@@ -4,7 +4,8 @@
 //! go. It is kept apart from queues and tasks so that the lanes of a node and those of the simulator place alike.
 //!
 //! ```text
-//!            tag = home's epoch           running: Run          frozen, or freezing: BehindTheCut
+//!            tag = home's epoch, or one that it was raised from
+//!                                         running: Run          frozen, or freezing: BehindTheCut
 //!            tag = installed epoch        Installed: behind what was carried
 //!            tag = a released epoch       Forward, even when the shard is at home here again
 //!            tag > issued                 Wait: this node's table is too old to say
@@ -108,6 +109,8 @@ pub struct Stance {
 #[derive(Clone, Copy, Debug)]
 struct Home {
     epoch: Epoch,
+    /// The epoch at which it began or came here, if that was raised since. Nobody else ever had one between the two.
+    since: Epoch,
     frozen: bool,
     origin: Option<Origin>,
 }
@@ -115,9 +118,17 @@ struct Home {
 #[derive(Clone, Copy, Debug)]
 struct Released {
     epoch: Epoch,
+    since: Epoch,
     to: Uid,
     next: Epoch,
     origin: Option<Origin>,
+}
+
+impl Home {
+    /// Whether what carries that tag is for this home.
+    fn has(&self, tag: Epoch) -> bool {
+        (self.since..=self.epoch).contains(&tag)
+    }
 }
 
 impl Stance {
@@ -133,7 +144,7 @@ impl Stance {
 
     /// It begins here, empty.
     pub fn start(&mut self, epoch: Epoch) {
-        self.live(Home { epoch, frozen: false, origin: None });
+        self.live(Home { epoch, since: epoch, frozen: false, origin: None });
     }
 
     /// It is to move away: what comes from now on is behind the cut. Whether it lives here by that epoch.
@@ -151,13 +162,13 @@ impl Stance {
     pub fn install(&mut self, next: Epoch, origin: Origin) -> bool {
         let second = self.install.is_some_and(|before| before.epoch >= next);
         if self.flaws.has(Flaw::SecondTransferOverwrites) {
-            self.install = Some(Home { epoch: next, frozen: false, origin: Some(origin) });
+            self.install = Some(Home { epoch: next, since: next, frozen: false, origin: Some(origin) });
             return true;
         }
         if next <= self.newest || second {
             return false;
         }
-        self.install = Some(Home { epoch: next, frozen: false, origin: Some(origin) });
+        self.install = Some(Home { epoch: next, since: next, frozen: false, origin: Some(origin) });
         true
     }
 
@@ -166,7 +177,7 @@ impl Stance {
         let careless = self.flaws.has(Flaw::InstallKeptAfterCallOff);
         match self.install {
             Some(install) if install.epoch == epoch || careless => {
-                self.live(Home { epoch, ..install });
+                self.live(Home { epoch, since: epoch, ..install });
                 true
             }
             Some(_) | None => false,
@@ -180,11 +191,22 @@ impl Stance {
         had && self.install.is_none()
     }
 
+    /// It lives on at a higher epoch; what comes by the epochs before is still its own. Whether it lives here by that epoch.
+    pub fn raise(&mut self, epoch: Epoch, next: Epoch) -> bool {
+        match self.home.filter(|home| home.epoch == epoch && next > epoch) {
+            Some(home) => {
+                self.live(Home { epoch: next, ..home });
+                true
+            }
+            None => false,
+        }
+    }
+
     /// It is owned elsewhere: what comes by its epoch is forwarded. Whether it lived here by that epoch.
     pub fn release(&mut self, epoch: Epoch, to: Uid, next: Epoch) -> bool {
         match self.home.take_if(|home| home.epoch == epoch) {
-            Some(Home { origin, .. }) => {
-                self.released.push(Released { epoch, to, next, origin });
+            Some(Home { since, origin, .. }) => {
+                self.released.push(Released { epoch, since, to, next, origin });
                 true
             }
             None => false,
@@ -229,13 +251,13 @@ impl Stance {
     /// Where a message that carries that tag is to go.
     pub fn place(&self, tag: Epoch) -> Place {
         let careless = self.flaws.has(Flaw::AnyTagTaken);
-        if let Some(home) = self.home.filter(|home| home.epoch == tag || careless) {
+        if let Some(home) = self.home.filter(|home| home.has(tag) || careless) {
             return if home.frozen { Place::BehindTheCut } else { Place::Run };
         }
         if self.install.is_some_and(|install| install.epoch == tag) {
             return Place::Installed;
         }
-        match self.released.iter().find(|record| record.epoch == tag) {
+        match self.released.iter().find(|record| (record.since..=record.epoch).contains(&tag)) {
             Some(_) if self.home.is_some() && self.flaws.has(Flaw::ForwardsDroppedWhenOwnedAgain) => {}
             Some(record) => return Place::Forward { to: record.to, epoch: record.next },
             None => {}
@@ -285,9 +307,10 @@ impl Stance {
 
     /// Whence it came when it came by that epoch.
     fn origin(&self, tag: Epoch) -> Option<Origin> {
-        let homes = self.home.iter().chain(&self.install).map(|home| (home.epoch, home.origin));
-        let records = self.released.iter().map(|record| (record.epoch, record.origin));
-        homes.chain(records).find(|(epoch, _)| *epoch == tag).and_then(|(_, origin)| origin)
+        let homes = self.home.iter().chain(&self.install);
+        let homes = homes.map(|home| (home.since..=home.epoch, home.origin));
+        let records = self.released.iter().map(|record| (record.since..=record.epoch, record.origin));
+        homes.chain(records).find(|(epochs, _)| epochs.contains(&tag)).and_then(|(_, origin)| origin)
     }
 
     fn set_frozen(&mut self, epoch: Epoch, frozen: bool) -> bool {
@@ -439,5 +462,28 @@ mod tests {
         assert!(stance.release(e(3), uid(2), e(4)));
         let passage = stance.place_barrier(e(3), Some(version(7)), version(8), ALL);
         assert_eq!(passage, Passage::Pass { to: uid(2), tag: e(4) });
+    }
+
+    #[test]
+    fn a_raised_shard_takes_what_was_sent_to_it_before() {
+        let mut stance = stance();
+        assert!(stance.install(e(4), Origin { from: uid(2), epoch: e(3) }));
+        assert!(stance.run(e(4)));
+        assert!(!stance.raise(e(3), e(8)) && !stance.raise(e(4), e(4)));
+        assert!(stance.raise(e(4), e(8)));
+        assert_eq!((stance.running(), stance.place(e(3))), (Some(e(8)), Place::Refuse(Why::Past)));
+        for tag in [e(4), e(8)] {
+            assert_eq!(stance.place(tag), Place::Run);
+            assert_eq!(stance.place_barrier(tag, None, version(0), ALL), Passage::Done);
+            let straight = stance.place_barrier(tag, Some(version(7)), version(7), ALL);
+            assert_eq!(straight, Passage::Back { to: uid(2), tag: e(3) });
+        }
+        assert!(stance.freeze(e(8)));
+        assert_eq!(stance.place(e(4)), Place::BehindTheCut);
+        assert!(stance.release(e(8), uid(1), e(9)));
+        assert_eq!(stance.place(e(4)), Place::Forward { to: uid(1), epoch: e(9) });
+        stance.forget(e(8));
+        stance.forget(e(8));
+        assert_eq!(stance.place(e(4)), Place::Refuse(Why::Past));
     }
 }

@@ -12,6 +12,7 @@ use crate::log::register::{self, News, Swap};
 use crate::settings::ClusterSettings;
 use crate::table::{Change, Cluster, Table};
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// How many entries are kept for those who are behind; who is further behind gets the whole table.
 const KEPT: usize = 256;
@@ -96,7 +97,7 @@ impl Register {
             holder: Some(from),
             renewals: BTreeMap::new(),
         };
-        held.add(self.term, Entry::Voters { now: BTreeSet::from([Uid::STORE]), next: BTreeSet::new() });
+        held.add(self.term, Entry::Voters { now: BTreeSet::from([VoterId::STORE]), next: BTreeSet::new() });
         self.held = Some(held);
     }
 }

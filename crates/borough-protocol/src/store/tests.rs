@@ -13,6 +13,7 @@ use crate::log::register::{self, News, Swap};
 use crate::settings::{ClusterSettings, Settings};
 use crate::table::{Admission, Change, Cluster, Removal, Table};
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 fn uid(number: u64) -> Uid {
     Uid::new(number).expect("not 0")
@@ -33,8 +34,13 @@ fn ask(swap: Swap<Change>, known: Version, of_all: bool) -> Ask {
 
 fn admit(number: u64) -> Change {
     let address = Address::new(alloc::format!("n{number}"));
-    let facts =
-        Facts { id: NodeId::new("n"), roles: Arc::from([]), app_version: "1".into(), zone: "".into() };
+    let facts = Facts {
+        id: NodeId::new("n"),
+        roles: Arc::from([]),
+        app_version: "1".into(),
+        zone: "".into(),
+        disk: None,
+    };
     let incarnation = Incarnation { address, uid: uid(number) };
     Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) }))
 }
@@ -92,7 +98,7 @@ fn of_two_founders_the_first_wins_and_the_other_learns_of_it() {
     let answer = register.handle(uid(2), found(2, None));
     assert!(matches!(answer, Answer::Holds { cluster: held, closed: false, .. } if held == cluster(1)));
     assert_eq!(register.office(), (Term::new(1), Some(uid(1))));
-    assert_eq!(register.table().expect("founded").voters().now, BTreeSet::from([Uid::STORE]));
+    assert_eq!(register.table().expect("founded").voters().now, BTreeSet::from([VoterId::STORE]));
 }
 
 #[test]

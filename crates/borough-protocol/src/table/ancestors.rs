@@ -8,8 +8,13 @@ use super::Cluster;
 /// How many foundings a cluster remembers to have succeeded.
 const ANCESTORS_MAX: usize = 16;
 
-/// How far ahead of a founder's clock an era may be, in seconds: ten years.
+/// How far ahead of a cluster's own era, or of a founder's clock, another era may be, in seconds: ten years.
 const ERA_AHEAD_MAX: u32 = 10 * 366 * 24 * 60 * 60;
+
+/// Whether an era lies so far beyond `own` that it is the error of a clock or of a store, and not followed.
+pub(super) const fn is_far_ahead(era: u32, own: u32) -> bool {
+    era >= own.saturating_add(ERA_AHEAD_MAX)
+}
 
 /// The foundings that a cluster succeeded: by an operator's order to recover, or because all of their voters were gone when it was founded.
 ///
@@ -42,8 +47,7 @@ impl Ancestors {
 
     /// An era above all of theirs, `own` at least. One that lies far beyond it is the error of a clock, and not followed.
     pub fn era_above(&self, own: u32) -> u32 {
-        let sound =
-            self.iter().map(|cluster| cluster.era).filter(|era| *era < own.saturating_add(ERA_AHEAD_MAX));
+        let sound = self.iter().map(|cluster| cluster.era).filter(|era| !is_far_ahead(*era, own));
         sound.max().map_or(own, |newest| own.max(newest.saturating_add(1)))
     }
 

@@ -26,10 +26,10 @@ pub use self::ancestors::Ancestors;
 pub use self::change::{Admission, Change, Removal};
 pub use self::shards::{KindTable, NoRoom};
 use crate::flaws::Flaws;
-use crate::incarnation::{Facts, Incarnation, Uid};
+use crate::incarnation::{Disk, Facts, Incarnation, Uid};
 use crate::log::Entry;
 use crate::version::Version;
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// Which cluster: its name, and which founding of it.
 ///
@@ -86,6 +86,19 @@ pub struct Member {
     pub changed: Version,
 }
 
+impl Member {
+    /// Whether it uses the data directory that is said there.
+    pub fn is_of_directory(&self, facts: &Facts) -> bool {
+        let voter = |disk: Option<Disk>| disk.map(|disk| disk.voter);
+        self.facts.disk.is_some() && voter(self.facts.disk) == voter(facts.disk)
+    }
+
+    /// As whom it votes, if it does.
+    pub fn voter(&self) -> VoterId {
+        self.facts.voter(self.incarnation.uid)
+    }
+}
+
 /// A life that is over for the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -96,6 +109,15 @@ pub struct Removed {
     pub why: Removal,
     /// Whether what it owned may have new owners.
     pub freed: bool,
+    /// Its data directory.
+    pub disk: Option<Disk>,
+}
+
+impl Removed {
+    /// As whom the node of that life voted.
+    pub fn voter(&self, uid: Uid) -> VoterId {
+        self.disk.map_or(VoterId::of_life(uid), |disk| disk.voter)
+    }
 }
 
 /// What an entry changed.
@@ -203,13 +225,11 @@ impl Table {
                 Some(_) | None => Applied::Nothing,
             },
             Change::Remove(uid, why) => {
-                if self.members.remove(uid).is_none() {
-                    return Applied::Nothing;
-                }
+                let Some(member) = self.members.remove(uid) else { return Applied::Nothing };
                 // Who said goodbye had dropped everything: there is nothing to wait for.
                 let freed = *why == Removal::Goodbye;
                 self.bereave(*uid);
-                self.removed.insert(*uid, Removed { version, why: *why, freed });
+                self.removed.insert(*uid, Removed { version, why: *why, freed, disk: member.facts.disk });
                 Applied::Removed(*uid, *why)
             }
             Change::Free(uid) => match self.removed.get_mut(uid) {
@@ -244,7 +264,8 @@ impl Table {
         let taken = self.members.contains_key(&uid) || self.removed.contains_key(&uid);
         let address_taken =
             self.members.values().any(|member| member.incarnation.address == incarnation.address);
-        if taken || address_taken || self.closing {
+        let directory_taken = self.members.values().any(|member| member.is_of_directory(facts));
+        if taken || address_taken || directory_taken || self.closing {
             return Applied::Nothing;
         }
         let (incarnation, facts) = (incarnation.clone(), facts.clone());
@@ -288,6 +309,15 @@ impl Table {
     /// The member of that uid.
     pub fn member(&self, uid: Uid) -> Option<&Member> {
         self.members.get(&uid)
+    }
+
+    /// The member that votes as that, if it votes.
+    pub fn member_of(&self, voter: VoterId) -> Option<&Member> {
+        let of_life = Uid::new(voter.get()).and_then(|uid| self.member(uid));
+        of_life.filter(|member| member.voter() == voter).or_else(|| {
+            let durable = |member: &&Member| member.facts.disk.is_some_and(|disk| disk.voter == voter);
+            self.members.values().find(durable)
+        })
     }
 
     /// Those that were removed, as long as it is remembered.

@@ -5,6 +5,7 @@
 //!                   ^                |---CallOff, or the one it moves to is removed--> owned, as before
 //!                   +-- owner removed, freed: Own --+
 //!                   +-- owner hosts the type no more: Own, or it hosts the type again --+
+//!                   +-- a store has seen a higher epoch: Raise, same owner, same lineage --+
 //! ```
 //! A step that no longer fits changes nothing.
 
@@ -12,6 +13,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::ancestors::is_far_ahead;
 use super::{Removed, State, Table};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
@@ -194,7 +196,16 @@ impl Table {
                 let issued = if burnt { entry.issued } else { entry.epoch };
                 entry.moving.filter(|(_, at)| *at == epoch).map(|_| Entry { moving: None, issued, ..*entry })
             }
-            (Step::Move(..) | Step::Settle(_) | Step::CallOff(_), None) => None,
+            (Step::Raise(epoch), Some(entry)) => {
+                let rises = epoch > entry.issued && !self.is_far_ahead(epoch);
+                (rises && self.members.contains_key(&entry.owner)).then_some(Entry {
+                    epoch,
+                    issued: epoch,
+                    moving: None,
+                    ..*entry
+                })
+            }
+            (Step::Move(..) | Step::Settle(_) | Step::CallOff(_) | Step::Raise(_), None) => None,
         }
     }
 
@@ -208,6 +219,18 @@ impl Table {
     /// The epoch at which that shard would begin anew, or be owned by the one it moves to.
     pub fn next_epoch(&self, shard: ShardId) -> Epoch {
         self.issued(Some(shard)).next()
+    }
+
+    /// Whether the era of that epoch lies more than ten years beyond this cluster's. Such an epoch is the error of a clock or of a store: it is never
+    /// handed out.
+    pub fn is_far_ahead(&self, epoch: Epoch) -> bool {
+        is_far_ahead(epoch.era(), self.cluster.era)
+    }
+
+    /// The epoch at which the owner of that shard would go on once a store has seen that one; `None` if it is [far ahead](Self::is_far_ahead).
+    pub fn epoch_above(&self, shard: ShardId, seen: Epoch) -> Option<Epoch> {
+        let sound = (!self.is_far_ahead(seen)).then(|| self.issued(Some(shard)).max(seen).next());
+        sound.filter(|epoch| !self.is_far_ahead(*epoch))
     }
 
     /// Whether what that node owned may have a new owner: it is no member, and its lease is over by any clock.

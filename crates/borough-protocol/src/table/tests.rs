@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use super::*;
 use crate::incarnation::{Address, NodeId};
 use crate::version::Term;
+use crate::voters::VoterId;
 
 fn uid(number: u64) -> Uid {
     Uid::new(number).expect("not 0")
@@ -23,6 +24,7 @@ fn admit(number: u64, address: &str) -> Entry<Change> {
         roles: Arc::from([String::from("x")]),
         app_version: "1".into(),
         zone: "".into(),
+        disk: None,
     };
     let incarnation = Incarnation { address: Address::new(address), uid: uid(number) };
     Entry::Payload(Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) })))
@@ -110,7 +112,7 @@ fn a_hole_is_never_passed_over() {
 
 #[test]
 fn the_most_voters_are_those_of_the_longest_list_that_was_in_force_alone() {
-    let list = |numbers: &[u64]| numbers.iter().map(|number| uid(*number)).collect();
+    let list = |numbers: &[u64]| numbers.iter().filter_map(|number| VoterId::new(*number)).collect();
     let voters = |now: &[u64], next: &[u64]| Entry::Voters { now: list(now), next: list(next) };
     let cases: &[(&[Entry<Change>], usize)] = &[
         (&[], 0),

@@ -2,16 +2,15 @@
 
 use alloc::collections::BTreeSet;
 
-use super::Voters;
-use crate::incarnation::Uid;
+use super::{VoterId, Voters};
 use crate::version::Version;
 
 /// What is there before it is looked at; laid out as [`Voters`].
 #[derive(serde::Deserialize)]
 pub(super) struct Claim {
     id: Version,
-    now: BTreeSet<Uid>,
-    next: BTreeSet<Uid>,
+    now: BTreeSet<VoterId>,
+    next: BTreeSet<VoterId>,
 }
 
 impl TryFrom<Claim> for Voters {

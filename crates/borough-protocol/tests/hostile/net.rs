@@ -95,6 +95,7 @@ impl Net {
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,
             recovers: false,
+            disk: None,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);
@@ -159,7 +160,7 @@ impl Net {
                     self.ends.push((me, end));
                     self.nodes.remove(&me);
                 }
-                Effect::Publish(_) | Effect::Close(_) => {}
+                Effect::Publish(_) | Effect::Close(_) | Effect::Write { .. } => {}
             }
         }
     }
@@ -210,5 +211,5 @@ impl Net {
 
 pub(crate) fn facts(address: &Address) -> Facts {
     let id = NodeId::new(address.as_str());
-    Facts { id, roles: [].into(), app_version: "1".into(), zone: "".into() }
+    Facts { id, roles: [].into(), app_version: "1".into(), zone: "".into(), disk: None }
 }

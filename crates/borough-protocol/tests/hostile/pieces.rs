@@ -15,7 +15,7 @@ use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, Shard
 use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use crate::net::{Net, facts, uid};
 
@@ -63,6 +63,10 @@ impl Liar<'_> {
         self.list(5, Self::uid).into_iter().collect()
     }
 
+    pub(crate) fn voter_ids(&mut self) -> BTreeSet<VoterId> {
+        self.uids().into_iter().map(VoterId::of_life).collect()
+    }
+
     pub(crate) fn somebody(&mut self) -> Option<&Node> {
         let nodes: Vec<&Node> = self.net.nodes.values().collect();
         self.random.pick(&nodes).copied()
@@ -86,8 +90,8 @@ impl Liar<'_> {
     }
 
     pub(crate) fn voters(&mut self) -> Voters {
-        let next = if self.one_in(2) { self.uids() } else { BTreeSet::new() };
-        Voters { id: self.version(), now: self.uids(), next }
+        let next = if self.one_in(2) { self.voter_ids() } else { BTreeSet::new() };
+        Voters { id: self.version(), now: self.voter_ids(), next }
     }
 
     pub(crate) fn address(&mut self) -> Address {
@@ -184,10 +188,11 @@ impl Liar<'_> {
 
     fn step(&mut self) -> Step {
         let epoch = self.epoch();
-        match self.random.below(5) {
+        match self.random.below(6) {
             0 | 1 => Step::Own(self.uid(), epoch),
             2 => Step::Move(self.uid(), epoch),
             3 => Step::Settle(epoch),
+            4 => Step::Raise(epoch),
             _ => Step::CallOff(epoch),
         }
     }
@@ -204,13 +209,14 @@ impl Liar<'_> {
             impossible: self.list(2, at),
             dropped: self.list(3, at),
             places: self.list(3, |liar| (liar.shard(), liar.uid())),
+            refused: self.list(3, |liar| (liar.shard(), liar.epoch(), liar.epoch())),
         }
     }
 
     pub(crate) fn entry(&mut self) -> Entry<Change> {
         match self.random.below(4) {
             0 => Entry::Nothing,
-            1 => Entry::Voters { now: self.uids(), next: self.uids() },
+            1 => Entry::Voters { now: self.voter_ids(), next: self.voter_ids() },
             _ => Entry::Payload(self.change()),
         }
     }
@@ -228,7 +234,7 @@ impl Liar<'_> {
     pub(crate) fn item(&mut self) -> Item<Change> {
         match self.random.below(3) {
             0 => Item::Term(self.term()),
-            1 => Item::Lists { now: self.uids(), next: self.uids(), learners: self.uids() },
+            1 => Item::Lists { now: self.voter_ids(), next: self.voter_ids(), learners: self.voter_ids() },
             _ => Item::Payload(self.change()),
         }
     }

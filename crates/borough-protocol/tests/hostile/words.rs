@@ -15,6 +15,7 @@ use borough_protocol::table::{Ancestors, Change, Table};
 
 use crate::net::facts;
 use crate::pieces::Liar;
+use borough_protocol::voters::VoterId;
 
 impl Liar<'_> {
     pub(crate) fn message(&mut self) -> Message {
@@ -45,8 +46,9 @@ impl Liar<'_> {
 
     fn memory(&mut self) -> Arc<Memory> {
         let voters = self.voters();
-        let places = self.list(4, Self::incarnation).into();
-        Arc::new(Memory { cluster: self.cluster(), ancestors: Ancestors::default(), voters, places })
+        let places = self.list(4, |liar| (VoterId::of_life(liar.uid()), liar.address())).into();
+        let (cluster, durable) = (self.cluster(), self.one_in(2));
+        Arc::new(Memory { cluster, ancestors: Ancestors::default(), voters, places, durable })
     }
 
     fn overheard(&mut self) -> Message {
@@ -63,6 +65,7 @@ impl Liar<'_> {
             attempt: (!self.one_in(3)).then(|| self.short_number()),
             memory: self.one_in(2).then(|| self.memory()),
             over: self.list(2, |liar| Over { cluster: liar.cluster(), voters: liar.version() }).into(),
+            ended: self.list(2, Self::cluster).into(),
         }
     }
 
@@ -71,15 +74,18 @@ impl Liar<'_> {
         let refusal = || Refusal { setting: String::new(), ours: String::new(), theirs: String::new() };
         match self.random.below(4) {
             0 => {
-                let past = match self.random.below(3) {
+                let past = match self.random.below(5) {
                     0 => Past::Fresh,
                     1 => Past::GaveUp(self.memory()),
+                    2 => Past::Left(self.memory()),
+                    3 => Past::Ended(self.memory()),
                     _ => Past::Suspended(self.memory()),
                 };
                 Message::Promise(Vow { seed: self.address(), attempt, granted, holder: self.address(), past })
             }
             1 => Message::Release { attempt },
             2 => Message::Refused(refusal()),
+            _ if self.one_in(2) => Message::Copy,
             _ => Message::Gone,
         }
     }
@@ -95,6 +101,7 @@ impl Liar<'_> {
             8 => Word::Feed(Feed::Entries(self.entries().into())),
             9 => Word::Quiet(QuietReport { seq: self.number(), quiet: self.list(5, Self::uid).into() }),
             10 if self.one_in(10) => Word::Gone,
+            10 if self.one_in(10) => Word::LogLost(self.number()),
             10 => Word::Shards(Arc::new(self.shard_report())),
             _ => Word::Report(match self.random.below(30) {
                 0 => Report::Close,
@@ -160,7 +167,7 @@ impl Liar<'_> {
             4 => raft::Message::AppendReply { term, last: self.version() },
             5 => raft::Message::StandNow { term },
             6 | 7 => {
-                let (state, learners) = (self.table(), self.uids());
+                let (state, learners) = (self.table(), self.voter_ids());
                 let version = if self.one_in(3) { self.version() } else { state.version() };
                 let voters = if self.one_in(2) { self.voters() } else { state.voters().clone() };
                 raft::Message::Snapshot(Box::new(Snapshot { term, version, voters, learners, state }))
@@ -259,6 +266,7 @@ pub(crate) fn kind(message: &Message) -> &'static str {
         Message::Welcome(_) => "welcome",
         Message::Refused(_) => "refused",
         Message::Gone => "gone",
+        Message::Copy => "copy",
         Message::Hello(_) => "hello",
         Message::ToStore(_) => "to the store",
         Message::FromStore(_) => "from the store",
@@ -273,6 +281,7 @@ pub(crate) fn kind(message: &Message) -> &'static str {
             Word::Report(_) => "report",
             Word::Shards(_) => "shards",
             Word::Gone => "removed",
+            Word::LogLost(_) => "log lost",
         },
     }
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::{Raft, RaftTiming};
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::Version;
+use borough_protocol::voters::VoterId;
 
 pub(crate) const TIMING: RaftTiming = RaftTiming {
     append_every: Duration::from_millis(250),
@@ -26,19 +26,19 @@ pub(crate) struct State {
 pub(crate) trait Carrier: Log<u64, State, Message: Clone> {
     type Breaks: Copy + Default;
 
-    fn make(me: Uid, breaks: Self::Breaks) -> Self;
-    fn found(me: Uid, breaks: Self::Breaks, now: Timestamp) -> Self;
+    fn make(me: VoterId, breaks: Self::Breaks) -> Self;
+    fn found(me: VoterId, breaks: Self::Breaks, now: Timestamp) -> Self;
     fn assert_sound(&self);
 }
 
 impl Carrier for Raft<u64, State> {
     type Breaks = Flaws;
 
-    fn make(me: Uid, breaks: Flaws) -> Self {
+    fn make(me: VoterId, breaks: Flaws) -> Self {
         Self::new(me, TIMING, breaks)
     }
 
-    fn found(me: Uid, breaks: Flaws, now: Timestamp) -> Self {
+    fn found(me: VoterId, breaks: Flaws, now: Timestamp) -> Self {
         Self::found(me, TIMING, breaks, now)
     }
 
@@ -47,6 +47,6 @@ impl Carrier for Raft<u64, State> {
     }
 }
 
-pub(crate) fn uid(number: u64) -> Uid {
-    Uid::new(number).expect("not 0")
+pub(crate) fn uid(number: u64) -> VoterId {
+    VoterId::new(number).expect("not 0")
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::{Log, Outbox, VotersChange};
 use borough_protocol::time::Timestamp;
+use borough_protocol::voters::VoterId;
 
 use crate::carrier::{Carrier, State, uid};
 use crate::judge::Judge;
@@ -143,7 +143,7 @@ impl<L: Carrier> Group<L> {
     }
 }
 
-pub(crate) fn uids(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<Uid> {
+pub(crate) fn uids(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<VoterId> {
     numbers.into_iter().map(uid).collect()
 }
 

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::{Committed, Entry};
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use crate::carrier::State;
 
@@ -16,7 +15,7 @@ use crate::carrier::State;
 pub(crate) struct Judge {
     /// By place; the first is before any entry.
     log: Vec<Settled>,
-    committers: BTreeMap<Term, Uid>,
+    committers: BTreeMap<Term, VoterId>,
     violation: Option<String>,
     pub(crate) joints: u64,
     pub(crate) snapshots: u64,
@@ -68,7 +67,7 @@ impl Judge {
     /// What a node was told, which had applied `state` before; `office` is its term if it is in office.
     pub(crate) fn hear(
         &mut self,
-        who: Uid,
+        who: VoterId,
         office: Option<Term>,
         state: &mut State,
         told: Vec<Committed<u64, State>>,
@@ -94,7 +93,7 @@ impl Judge {
         }
     }
 
-    fn entry(&mut self, who: Uid, version: Version, entry: Entry<u64>, state: &mut State) {
+    fn entry(&mut self, who: VoterId, version: Version, entry: Entry<u64>, state: &mut State) {
         if version.index != state.version.index + 1 {
             self.accuse(format!("{who:?} was told of {version:?} after {:?}", state.version));
             return;
@@ -111,7 +110,7 @@ impl Judge {
         }
     }
 
-    fn first(&mut self, who: Uid, state: State, entry: Entry<u64>) {
+    fn first(&mut self, who: VoterId, state: State, entry: Entry<u64>) {
         let mut voters = self.voters().clone();
         if let Entry::Voters { now, next } = &entry {
             let before =

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::raft::{Item, Message, Raft, Snapshot};
 use borough_protocol::log::{Log, Malformed};
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 use proptest::prelude::*;
 
 use crate::carrier::{Carrier, State, TIMING, uid};
@@ -180,7 +179,7 @@ fn any_version() -> impl Strategy<Value = Version> {
     (any_term(), any_index()).prop_map(|(term, index)| Version { term, index })
 }
 
-fn any_uids() -> impl Strategy<Value = BTreeSet<Uid>> {
+fn any_uids() -> impl Strategy<Value = BTreeSet<VoterId>> {
     prop::collection::btree_set((1_u64..6).prop_map(uid), 0..4)
 }
 

@@ -7,10 +7,9 @@ mod policy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::random::Random;
 use borough_protocol::time::Timestamp;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use crate::carrier::{Carrier, State, uid};
 use crate::judge::Judge;
@@ -29,8 +28,8 @@ enum Packet<M> {
 }
 
 enum Event<M> {
-    Tick(Uid),
-    Arrival { from: Uid, to: Uid, packet: Packet<M> },
+    Tick(VoterId),
+    Arrival { from: VoterId, to: VoterId, packet: Packet<M> },
     Start { place: usize },
     Propose,
     Chaos,
@@ -40,10 +39,10 @@ struct Host<L> {
     log: L,
     place: usize,
     state: State,
-    heard: BTreeMap<Uid, (Timestamp, bool)>,
+    heard: BTreeMap<VoterId, (Timestamp, bool)>,
     hello_at: Timestamp,
     /// The policy's wish, and since when it has been the same.
-    wish: (BTreeSet<Uid>, Timestamp),
+    wish: (BTreeSet<VoterId>, Timestamp),
     coordinator_heard: Timestamp,
     stood: Timestamp,
     leaving: Option<Timestamp>,
@@ -70,7 +69,7 @@ pub(crate) struct Rig<L: Carrier> {
     now: Timestamp,
     order: u64,
     queue: BTreeMap<(Timestamp, u64), Event<L::Message>>,
-    hosts: BTreeMap<Uid, Host<L>>,
+    hosts: BTreeMap<VoterId, Host<L>>,
     born: u64,
     payload: u64,
     network: Network,
@@ -162,7 +161,7 @@ impl<L: Carrier> Rig<L> {
     }
 
     fn is_whole(&self, committed: u64) -> bool {
-        let all: BTreeSet<Uid> = self.hosts.keys().copied().collect();
+        let all: BTreeSet<VoterId> = self.hosts.keys().copied().collect();
         let level = |host: &Host<L>| {
             let applied = host.state.version.index;
             applied > committed && applied + 8 > self.judge.last()
@@ -218,9 +217,9 @@ impl<L: Carrier> Rig<L> {
         self.tick(me);
     }
 
-    fn tick(&mut self, who: Uid) {
+    fn tick(&mut self, who: VoterId) {
         let now = self.now;
-        let alive: Vec<Uid> = self.hosts.keys().copied().collect();
+        let alive: Vec<VoterId> = self.hosts.keys().copied().collect();
         let Some(host) = self.hosts.get_mut(&who) else { return };
         let mut out = Vec::new();
         if now >= host.log.next_deadline() {
@@ -234,17 +233,17 @@ impl<L: Carrier> Rig<L> {
         self.after(TICK_MS, Event::Tick(who));
     }
 
-    fn say_hello(&mut self, who: Uid) {
+    fn say_hello(&mut self, who: VoterId) {
         let Some(host) = self.hosts.get_mut(&who).filter(|host| self.now >= host.hello_at) else { return };
         host.hello_at = self.now + HELLO_EVERY;
         let leaving = host.leaving.is_some();
-        let others: Vec<Uid> = self.hosts.keys().copied().filter(|&uid| uid != who).collect();
+        let others: Vec<VoterId> = self.hosts.keys().copied().filter(|&uid| uid != who).collect();
         for to in others {
             self.send(who, to, &Packet::Hello { leaving });
         }
     }
 
-    fn send(&mut self, from: Uid, to: Uid, packet: &Packet<L::Message>) {
+    fn send(&mut self, from: VoterId, to: VoterId, packet: &Packet<L::Message>) {
         let copies = 1 + u64::from(self.random.per_mille(self.network.doubled_per_mille));
         for _ in 0..copies {
             if !self.random.per_mille(self.network.lost_per_mille) {
@@ -255,7 +254,7 @@ impl<L: Carrier> Rig<L> {
         }
     }
 
-    fn arrive(&mut self, from: Uid, to: Uid, packet: Packet<L::Message>) {
+    fn arrive(&mut self, from: VoterId, to: VoterId, packet: Packet<L::Message>) {
         let sender = self.hosts.get(&from).map(|host| host.place);
         let Some(host) = self.hosts.get_mut(&to) else { return };
         if sender.is_some_and(|place| self.network.cut.contains(&(place, host.place))) {
@@ -276,7 +275,7 @@ impl<L: Carrier> Rig<L> {
 
     fn propose(&mut self) {
         let hosts = self.hosts.iter().filter(|(_, host)| host.log.in_office());
-        let all: Vec<Uid> = hosts.map(|(uid, _)| *uid).collect();
+        let all: Vec<VoterId> = hosts.map(|(uid, _)| *uid).collect();
         for who in all {
             self.payload += 1;
             let Some(host) = self.hosts.get_mut(&who) else { continue };
@@ -294,7 +293,7 @@ impl<L: Carrier> Rig<L> {
     }
 
     /// After every call of a log: what it was told, what it sends.
-    fn settle(&mut self, who: Uid, out: Vec<(Uid, L::Message)>) {
+    fn settle(&mut self, who: VoterId, out: Vec<(VoterId, L::Message)>) {
         let Some(host) = self.hosts.get_mut(&who) else { return };
         host.log.assert_sound();
         let office = host.log.in_office().then(|| host.log.term());

@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use borough_protocol::flaws::Flaw;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::{Committed, Entry, Log, Malformed, NotTaken, Outbox, VotersChange};
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use crate::carrier::{Carrier, State, TIMING};
 
@@ -18,7 +17,7 @@ pub(crate) struct Line {
     entry: Entry<u64>,
     /// The lists from here on.
     voters: Voters,
-    learners: BTreeSet<Uid>,
+    learners: BTreeSet<VoterId>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,27 +37,27 @@ enum Role {
 }
 
 pub(crate) struct Toy {
-    me: Uid,
+    me: VoterId,
     broken: Option<Flaw>,
     term: Term,
-    vote: Option<Uid>,
+    vote: Option<VoterId>,
     role: Role,
-    votes: BTreeSet<Uid>,
+    votes: BTreeSet<VoterId>,
     /// The first is before any entry.
     lines: Vec<Line>,
     commit: u64,
     told: u64,
-    matched: BTreeMap<Uid, u64>,
+    matched: BTreeMap<VoterId, u64>,
     /// New voters of the change under way that have not answered yet.
-    fresh: BTreeSet<Uid>,
-    coordinator: Option<(Uid, Timestamp)>,
+    fresh: BTreeSet<VoterId>,
+    coordinator: Option<(VoterId, Timestamp)>,
     append_at: Timestamp,
 }
 
 impl Carrier for Toy {
     type Breaks = Option<Flaw>;
 
-    fn make(me: Uid, broken: Option<Flaw>) -> Self {
+    fn make(me: VoterId, broken: Option<Flaw>) -> Self {
         let nothing = Line {
             term: Term::ZERO,
             entry: Entry::Nothing,
@@ -82,7 +81,7 @@ impl Carrier for Toy {
         }
     }
 
-    fn found(me: Uid, broken: Option<Flaw>, now: Timestamp) -> Self {
+    fn found(me: VoterId, broken: Option<Flaw>, now: Timestamp) -> Self {
         let mut toy = Self::make(me, broken);
         toy.push_lists(BTreeSet::from([me]), BTreeSet::new(), BTreeSet::new());
         toy.stand(now, &mut Vec::new());
@@ -110,13 +109,13 @@ impl Toy {
         self.lines.push(Line { term: self.term, entry, voters, learners });
     }
 
-    fn push_lists(&mut self, now: BTreeSet<Uid>, next: BTreeSet<Uid>, learners: BTreeSet<Uid>) {
+    fn push_lists(&mut self, now: BTreeSet<VoterId>, next: BTreeSet<VoterId>, learners: BTreeSet<VoterId>) {
         let id = Version { term: self.term, index: self.last_index() + 1 };
         let entry = Entry::Voters { now: now.clone(), next: next.clone() };
         self.lines.push(Line { term: self.term, entry, voters: Voters { id, now, next }, learners });
     }
 
-    fn quorum(&self, have: impl Fn(Uid) -> bool) -> bool {
+    fn quorum(&self, have: impl Fn(VoterId) -> bool) -> bool {
         let voters = &self.newest().voters;
         if self.is_broken(Flaw::VotersChangedByNewMajorityAlone) && voters.is_joint() {
             return Voters { now: voters.next.clone(), ..Voters::default() }.quorum(have);
@@ -124,7 +123,7 @@ impl Toy {
         voters.quorum(have)
     }
 
-    fn append_to(&self, to: Uid) -> (Uid, ToyMessage) {
+    fn append_to(&self, to: VoterId) -> (VoterId, ToyMessage) {
         let index = self.matched.get(&to).copied().unwrap_or(0);
         let at = usize::try_from(index).expect("small");
         let prev = Version { term: self.lines[at].term, index };
@@ -144,7 +143,7 @@ impl Toy {
         let before = self.commit;
         for index in (self.commit + 1..=self.last_index()).rev() {
             let own = self.lines[usize::try_from(index).expect("small")].term == self.term;
-            let has = |uid: Uid| {
+            let has = |uid: VoterId| {
                 uid == self.me
                     || self.matched.get(&uid).is_some_and(|&matched| matched >= index)
                     || (self.fresh.contains(&uid) && self.is_broken(Flaw::VoterCountedBeforeItHasTheCopy))
@@ -208,7 +207,7 @@ impl Log<u64, State> for Toy {
     fn handle(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         message: ToyMessage,
         out: &mut Outbox<ToyMessage>,
     ) -> Result<(), Malformed> {
@@ -325,7 +324,7 @@ impl Log<u64, State> for Toy {
         Ok(())
     }
 
-    fn hand_over(&mut self, _: Timestamp, to: Uid, out: &mut Outbox<ToyMessage>) -> bool {
+    fn hand_over(&mut self, _: Timestamp, to: VoterId, out: &mut Outbox<ToyMessage>) -> bool {
         let has_all = self.in_office() && self.matched(to) == self.last_index();
         if has_all {
             out.push((to, ToyMessage::StandNow { term: self.term }));
@@ -365,7 +364,7 @@ impl Log<u64, State> for Toy {
         &self.newest().voters
     }
 
-    fn learners(&self) -> &BTreeSet<Uid> {
+    fn learners(&self) -> &BTreeSet<VoterId> {
         &self.newest().learners
     }
 
@@ -381,11 +380,11 @@ impl Log<u64, State> for Toy {
         self.in_office() && self.lines[usize::try_from(self.commit).expect("small")].term == self.term
     }
 
-    fn coordinator(&self) -> Option<(Uid, Timestamp)> {
+    fn coordinator(&self) -> Option<(VoterId, Timestamp)> {
         self.coordinator
     }
 
-    fn matched(&self, uid: Uid) -> u64 {
+    fn matched(&self, uid: VoterId) -> u64 {
         self.matched.get(&uid).copied().unwrap_or(0)
     }
 

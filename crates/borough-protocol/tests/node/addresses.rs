@@ -6,6 +6,7 @@ use borough_protocol::node::Message;
 use borough_protocol::settings::Settings;
 
 use crate::rig::{Fate, Rig, SECOND};
+use borough_protocol::voters::VoterId;
 
 const FOUR: &[&str] = &["a", "b", "c", "d"];
 
@@ -39,7 +40,7 @@ fn a_removed_voter_is_known_as_long_as_the_log_needs_it() {
     let c = rig.uid("c");
     rig.crash("c");
     rig.wait_until("removed", 4 * SECOND, |rig| rig.table("a").is_removed(c));
-    let needed = |rig: &Rig| rig.nodes["a"].log().is_some_and(|log| log.voters().names(c));
+    let needed = |rig: &Rig| rig.nodes["a"].log().is_some_and(|log| log.voters().names(VoterId::of_life(c)));
     assert!(needed(&rig));
     while needed(&rig) {
         assert_eq!(knows(&rig, "a", c).as_deref(), Some("c"));

@@ -6,6 +6,7 @@ mod bad_links;
 mod cuts;
 mod departure;
 mod downing;
+mod durable;
 mod following;
 mod formation;
 mod joining;

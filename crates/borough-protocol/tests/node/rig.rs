@@ -5,6 +5,7 @@
 
 mod clock;
 mod describe;
+mod disks;
 mod judge;
 mod network;
 
@@ -20,9 +21,11 @@ use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer, Sta
 use borough_protocol::settings::{Checked, Settings};
 use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
+use borough_protocol::voters::VoterId;
 use borough_protocol::{Effects, Machine};
 
 pub(crate) use self::clock::Clock;
+use self::disks::Disks;
 use self::judge::Judge;
 use self::network::Network;
 pub(crate) use self::network::{Fate, Parcel};
@@ -51,6 +54,8 @@ pub(crate) struct Rig {
     seeds: Vec<&'static str>,
     /// What a process whose last life ended by itself remembers.
     memories: BTreeMap<&'static str, Arc<Memory>>,
+    /// Used if the settings say that voters are durable.
+    pub(crate) disks: Disks,
 }
 
 /// How one node differs from the others.
@@ -86,6 +91,7 @@ impl Rig {
             count: 0,
             seeds: seeds.to_vec(),
             memories: BTreeMap::new(),
+            disks: Disks::default(),
         }
     }
 
@@ -139,6 +145,7 @@ impl Rig {
         let mut settings = Checked::new(birth.settings).expect("good settings");
         settings.flaws = self.flaws;
         let address = address(name);
+        let disk = settings.durable.then(|| self.disks.open(address));
         let start = Start {
             me: Incarnation {
                 address: Address::new(address),
@@ -149,6 +156,7 @@ impl Rig {
                 roles: birth.roles.into(),
                 app_version: birth.app_version.into(),
                 zone: "".into(),
+                disk: disk.as_ref().map(|(_, disk)| *disk),
             },
             search: Search {
                 seeds: birth.seeds.iter().map(|seed| Address::new(*seed)).collect(),
@@ -156,11 +164,13 @@ impl Rig {
                 memory: self.memories.remove(name),
                 known: Vec::new(),
                 prefers: None,
+                bond: None,
             },
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
             recovers: birth.recovers,
+            disk: disk.map(|(image, _)| image),
         };
         let mut effects = Effects::default();
         let now = self.local(name);
@@ -178,6 +188,7 @@ impl Rig {
 
     pub(crate) fn crash(&mut self, name: &'static str) {
         self.nodes.remove(name).expect("running");
+        self.disks.crash(address(name));
         self.memories.remove(name);
         self.paused.remove(name);
     }
@@ -296,14 +307,18 @@ impl Rig {
             };
             let deadline = awake.map(|(name, node)| (when(name, node), *name)).min();
             let message = self.network.next();
-            let next = deadline.map_or(Timestamp::NEVER, |(at, _)| at).min(message);
+            let next = deadline.map_or(Timestamp::NEVER, |(at, _)| at).min(message).min(self.disks.next());
             if next > end {
                 self.now = end;
                 self.judge();
                 return so(self);
             }
             self.now = self.now.max(next);
-            if message <= self.now {
+            if let Some((written, number)) = self.disks.sync(self.now) {
+                if let Some(name) = self.nodes.keys().copied().rfind(|name| address(name) == written) {
+                    self.input(name, Input::Written(number));
+                }
+            } else if message <= self.now {
                 self.deliver();
             } else if let Some((_, name)) = deadline {
                 self.input(name, Input::Deadline);
@@ -364,11 +379,15 @@ impl Rig {
                     self.events.push((name, event));
                 }
                 Effect::End(end) => self.ends.push((name, end)),
+                Effect::Write { number, write } => {
+                    self.disks.write(address(name), self.now, number, write);
+                }
             }
         }
         if self.nodes[name].is_ended()
             && let Some(node) = self.nodes.remove(name)
         {
+            self.disks.flush(address(name));
             self.memories.extend(node.memory().map(|memory| (name, memory)));
         }
     }
@@ -416,8 +435,8 @@ impl Rig {
     /// Who votes, as that node has it.
     pub(crate) fn voters(&self, name: &str) -> BTreeSet<&'static str> {
         let table = self.table(name);
-        let name = |uid: &Uid| {
-            self.nodes.iter().find(|(_, node)| node.uid() == *uid).map_or("gone", |(name, _)| *name)
+        let name = |voter: &VoterId| {
+            self.nodes.iter().find(|(_, node)| node.voter() == *voter).map_or("gone", |(name, _)| *name)
         };
         table.voters().now.iter().chain(&table.voters().next).map(name).collect()
     }
@@ -434,6 +453,6 @@ impl Rig {
 }
 
 /// Where a node of that name listens.
-fn address(name: &str) -> &str {
+fn address(name: &'static str) -> &'static str {
     name.trim_end_matches('\'')
 }

@@ -7,5 +7,6 @@ mod flaws;
 mod held_back;
 mod moves;
 mod owners;
+mod raising;
 mod reports;
 mod town;

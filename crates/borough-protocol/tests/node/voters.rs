@@ -9,6 +9,7 @@ use borough_protocol::settings::{Settings, Strategy};
 use borough_protocol::table::Removal;
 
 use crate::rig::{Fate, MILLI, Parcel, Rig, SECOND};
+use borough_protocol::voters::VoterId;
 
 const FIVE: &[&str] = &["a", "b", "c", "d", "e"];
 
@@ -44,8 +45,10 @@ fn a_newcomer_that_has_just_fallen_silent_does_not_become_a_voter() {
     let c = rig.uid("c");
     rig.pass(4500 * MILLI);
     rig.crash("c");
-    rig.wait_until("it is to catch up", 700 * MILLI, |rig| log(rig, "a").learners().contains(&c));
-    rig.always("it does not vote", 5 * SECOND, |rig| !log(rig, "a").voters().names(c));
+    rig.wait_until("it is to catch up", 700 * MILLI, |rig| {
+        log(rig, "a").learners().contains(&VoterId::of_life(c))
+    });
+    rig.always("it does not vote", 5 * SECOND, |rig| !log(rig, "a").voters().names(VoterId::of_life(c)));
     assert!(rig.is_whole(&["a", "b"]));
 }
 
@@ -81,10 +84,10 @@ fn no_change_begins_while_most_of_those_who_are_to_vote_do_not_answer() {
     });
     rig.pass(300 * MILLI);
     rig.command("e", Command::Leave);
-    rig.always("f does not vote", 400 * MILLI, |rig| !log(rig, "a").voters().names(f));
-    assert!(log(&rig, "a").learners().contains(&f), "it is to");
+    rig.always("f does not vote", 400 * MILLI, |rig| !log(rig, "a").voters().names(VoterId::of_life(f)));
+    assert!(log(&rig, "a").learners().contains(&VoterId::of_life(f)), "it is to");
     rig.network.clear_rules();
-    rig.wait_until("it votes", SECOND, |rig| log(rig, "a").voters().names(f));
+    rig.wait_until("it votes", SECOND, |rig| log(rig, "a").voters().names(VoterId::of_life(f)));
 }
 
 #[test]
@@ -133,5 +136,5 @@ fn a_removed_voter_is_heard_on_who_is_quiet_as_long_as_a_list_names_it() {
     rig.wait_until("removed", SECOND, |rig| rig.heard(&Event::Removed(c, Removal::Operator)));
     rig.crash("b");
     rig.wait_until("a and c find b quiet", 2 * SECOND, |rig| rig.heard(&Event::Removed(b, Removal::Quiet)));
-    assert!(rig.table("a").voters().names(c));
+    assert!(rig.table("a").voters().names(VoterId::of_life(c)));
 }

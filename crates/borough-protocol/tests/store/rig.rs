@@ -14,6 +14,7 @@ use borough_protocol::settings::{Checked, Settings, Strategy};
 use borough_protocol::store::Register;
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
 use borough_protocol::{Effects, Machine};
 
 use crate::links::Links;
@@ -146,6 +147,7 @@ impl Rig {
                 roles: [].into(),
                 app_version: "1".into(),
                 zone: "".into(),
+                disk: None,
             },
             search: Search {
                 seeds: self.seeds.iter().map(|seed| Address::new(*seed)).collect(),
@@ -155,6 +157,7 @@ impl Rig {
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),
             seed: self.count,
             recovers: false,
+            disk: None,
         };
         let clock = Clock { rate: self.rates.get(address).copied().unwrap_or(1000), start: self.now };
         let mut effects = Effects::default();
@@ -251,7 +254,7 @@ impl Rig {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => self.send(address, from, &to, &message),
-                Effect::Close(_) => {}
+                Effect::Close(_) | Effect::Write { .. } => {}
                 Effect::Publish(event) => self.events.push((address, event)),
                 Effect::End(end) => self.ends.push((address, end)),
             }
@@ -281,7 +284,7 @@ impl Rig {
         let Some(table) = self.register.table() else { return };
         assert!(table.version() >= self.version, "the register went back");
         self.version = table.version();
-        assert!(table.voters().now.iter().eq([&Uid::STORE]) && table.voters().next.is_empty());
+        assert!(table.voters().now.iter().eq([&VoterId::STORE]) && table.voters().next.is_empty());
         let pause = self.settings.max_pause;
         for (address, life) in &self.lives {
             let uid = life.node.uid();

@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::codec::{encode, read};
+use borough_protocol::voters::VoterId;
 
 fn uid(number: u64) -> Uid {
     Uid::new(number).expect("not 0")
@@ -63,11 +64,11 @@ fn once_there_was_a_list_somebody_votes() {
 
 #[test]
 fn no_entry_says_that_nobody_votes() {
-    let (some, nobody) = (BTreeSet::from([uid(1)]), BTreeSet::new());
-    let entry = |now: &BTreeSet<Uid>| Entry::<Change>::Voters { now: now.clone(), next: nobody.clone() };
+    let (some, nobody) = (BTreeSet::from([VoterId::of_life(uid(1))]), BTreeSet::new());
+    let entry = |now: &BTreeSet<VoterId>| Entry::<Change>::Voters { now: now.clone(), next: nobody.clone() };
     assert!(reads::<Entry<Change>>(&entry(&some)));
     assert!(!reads::<Entry<Change>>(&entry(&nobody)));
-    let item = |now: &BTreeSet<Uid>| Item::<Change>::Lists {
+    let item = |now: &BTreeSet<VoterId>| Item::<Change>::Lists {
         now: now.clone(),
         next: nobody.clone(),
         learners: nobody.clone(),
@@ -77,7 +78,13 @@ fn no_entry_says_that_nobody_votes() {
 }
 
 fn facts() -> Arc<Facts> {
-    Arc::new(Facts { id: NodeId::new("n"), roles: [].into(), app_version: "1".into(), zone: "".into() })
+    Arc::new(Facts {
+        id: NodeId::new("n"),
+        roles: [].into(),
+        app_version: "1".into(),
+        zone: "".into(),
+        disk: None,
+    })
 }
 
 fn incarnation(number: u64) -> Incarnation {
@@ -155,12 +162,16 @@ fn claim() -> Claim {
         state: State::Active,
         changed: at(2, number + 2),
     };
-    let removed = Removed { version: at(2, 9), why: Removal::Quiet, freed: false };
+    let removed = Removed { version: at(2, 9), why: Removal::Quiet, freed: false, disk: None };
     Claim {
         cluster: Cluster { name: 1, era: 2, founder: uid(1) },
         ancestors: Vec::new(),
         version: at(2, 9),
-        voters: Voters { id: at(2, 9), now: BTreeSet::from([uid(1)]), next: BTreeSet::new() },
+        voters: Voters {
+            id: at(2, 9),
+            now: BTreeSet::from([VoterId::of_life(uid(1))]),
+            next: BTreeSet::new(),
+        },
         most_voters: 3,
         members: (1..=3).map(member).collect(),
         removed: BTreeMap::from([(uid(4), removed)]),
@@ -241,11 +252,14 @@ fn the_shards_of_a_table_are_such_as_steps_can_make() {
         ("an epoch not issued", |claim| claim.kinds[0].shards[0].1.issued = Epoch::new(1)),
         ("a lineage to come", |claim| claim.kinds[0].shards[0].1.lineage = epoch(2)),
         ("no lineage", |claim| claim.kinds[0].shards[0].1.lineage = Epoch::ZERO),
-        ("of an era to come", |claim| claim.kinds[0].shards[0].1.issued = Epoch::first(3)),
+        ("of an era far ahead", |claim| claim.kinds[0].shards[0].1.issued = Epoch::first(u32::MAX)),
         ("moving to its owner", |claim| claim.kinds[0].shards[1].1.moving = Some((uid(1), epoch(4)))),
         ("moving at an old epoch", |claim| claim.kinds[0].shards[1].1.moving = Some((uid(2), epoch(3)))),
     ];
     refuse(&breaks);
+    let mut raised = claim();
+    raised.kinds[0].shards[0].1.issued = Epoch::first(3);
+    assert!(reads::<Table>(&raised), "an epoch may be raised into an era to come");
 }
 
 fn refuse(breaks: &[Break]) {

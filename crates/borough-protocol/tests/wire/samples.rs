@@ -10,7 +10,7 @@ use std::time::Duration;
 use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
-use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::incarnation::{Address, Disk, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::lease::{Renew, Renewed, Verdict};
 use borough_protocol::log::Entry;
 use borough_protocol::log::raft::{self, Item, Snapshot};
@@ -22,7 +22,7 @@ use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Admission, Ancestors, Change, Cluster, Removal, Table};
 use borough_protocol::vector_clock::{Author, Dot, VectorClock};
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 /// Sorted, as uids are everywhere.
 const UIDS: [u64; 5] = [
@@ -53,6 +53,7 @@ fn seeking() -> Vec<(&'static str, Message)> {
         attempt,
         memory: attempt.map(|_| memory()),
         over: attempt.iter().map(|_| Over { cluster: cluster(), voters: table().voters().id }).collect(),
+        ended: attempt.iter().map(|_| cluster()).collect(),
     };
     let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
     vec![
@@ -61,10 +62,13 @@ fn seeking() -> Vec<(&'static str, Message)> {
         ("promise", promise(true, Past::Fresh)),
         ("promise-of-one-that-gave-up", promise(true, Past::GaveUp(memory()))),
         ("no-promise-of-one-that-is-suspended", promise(false, Past::Suspended(memory()))),
+        ("no-promise-of-one-that-left", promise(false, Past::Left(memory()))),
+        ("promise-of-one-whose-cluster-ended", promise(true, Past::Ended(memory()))),
         ("release", Message::Release { attempt: 7 }),
         ("welcome", Message::Welcome(Arc::new(Welcome { table: table(), gossip: delta() }))),
         ("refused", Message::Refused(refusal)),
         ("gone", Message::Gone),
+        ("copy", Message::Copy),
         ("hello", Message::Hello(greeting(Life::Working, Some(7), None))),
         ("hello-answer", Message::Hello(greeting(Life::Suspended, Some(8), Some(7)))),
         ("hello-last", Message::Hello(greeting(Life::Forming, None, Some(8)))),
@@ -73,8 +77,9 @@ fn seeking() -> Vec<(&'static str, Message)> {
 
 fn memory() -> Arc<Memory> {
     let voters = table().voters().clone();
-    let places = (1..=3).map(incarnation).collect();
-    Arc::new(Memory { cluster: cluster(), ancestors: Ancestors::default(), voters, places })
+    let places = (1..=3).map(|place| (VoterId::of_life(uid(place)), address(place))).collect();
+    let (cluster, ancestors) = (cluster(), Ancestors::default());
+    Arc::new(Memory { cluster, ancestors, voters, places, durable: true })
 }
 
 fn promise(granted: bool, past: Past) -> Message {
@@ -95,6 +100,7 @@ fn words() -> Vec<(&'static str, Word)> {
         ("word-feed-entries", Word::Feed(Feed::Entries(entries().into()))),
         ("word-feed-whole", Word::Feed(Feed::Whole(table()))),
         ("word-quiet", Word::Quiet(QuietReport { seq: 12, quiet: [4, 3].map(uid).into() })),
+        ("word-log-lost", Word::LogLost(300)),
         ("word-report-leave", Word::Report(Report::Leave)),
         ("word-report-goodbye", Word::Report(Report::Goodbye)),
         ("word-report-down", Word::Report(Report::Down(uid(4)))),
@@ -121,7 +127,8 @@ fn gossip() -> [(&'static str, gossip::Message); 4] {
 
 fn log() -> [(&'static str, raft::Message<Change, Arc<Table>>); 9] {
     let (term, last) = (Term::new(5), at(4, 1031));
-    let lists = Item::Lists { now: uids(&[1, 2]), next: uids(&[1, 2, 3]), learners: uids(&[4]) };
+    let lists =
+        Item::Lists { now: voter_ids(&[1, 2]), next: voter_ids(&[1, 2, 3]), learners: voter_ids(&[4]) };
     let mut entries = vec![Item::Term(term), lists];
     entries.extend(changes().into_iter().map(Item::Payload));
     let beat = raft::Message::Append { term, prev: last, committed: 1030, entries: vec![] };
@@ -130,7 +137,7 @@ fn log() -> [(&'static str, raft::Message<Change, Arc<Table>>); 9] {
         term,
         version: table().version(),
         voters: table().voters().clone(),
-        learners: uids(&[5]),
+        learners: voter_ids(&[5]),
         state: table(),
     };
     [
@@ -217,6 +224,7 @@ fn changes_of_shards() -> Vec<Change> {
         (shard(1, 300), Step::Move(uid(3), epoch(6))),
         (shard(2, 70_000), Step::Settle(epoch(9))),
         (shard(3, 4), Step::CallOff(epoch(7))),
+        (shard(0, 5), Step::Raise(epoch(12))),
     ];
     let mut changes: Vec<Change> = kinds().into_iter().map(Change::Declare).collect();
     changes.extend([
@@ -254,6 +262,7 @@ fn shard_report() -> ShardReport {
         impossible: vec![(shard(2, 21), epoch(5))],
         dropped: vec![(shard(3, 23), epoch(6))],
         places: vec![(shard(1, 22), uid(3))],
+        refused: vec![(shard(0, 24), epoch(7), epoch(11))],
     }
 }
 
@@ -263,7 +272,8 @@ fn entries() -> Vec<(Version, Entry<Change>)> {
 }
 
 fn entries_of(changes: Vec<Change>) -> Vec<(Version, Entry<Change>)> {
-    let mut entries = vec![Entry::Nothing, Entry::Voters { now: uids(&[1, 2, 3]), next: uids(&[1, 3, 4]) }];
+    let mut entries =
+        vec![Entry::Nothing, Entry::Voters { now: voter_ids(&[1, 2, 3]), next: voter_ids(&[1, 3, 4]) }];
     entries.extend(changes.into_iter().map(Entry::Payload));
     (1032..).map(|index| at(4, index)).zip(entries).collect()
 }
@@ -277,9 +287,9 @@ fn table() -> Arc<Table> {
             facts: facts(place),
         })))
     };
-    let mut history = vec![(0, Entry::Voters { now: uids(&[1]), next: BTreeSet::new() })];
+    let mut history = vec![(0, Entry::Voters { now: voter_ids(&[1]), next: BTreeSet::new() })];
     history.extend((1..=5).map(|place| (1, admit(place))));
-    history.push((2, Entry::Voters { now: uids(&[1, 2, 3]), next: BTreeSet::new() }));
+    history.push((2, Entry::Voters { now: voter_ids(&[1, 2, 3]), next: BTreeSet::new() }));
     history.extend(kinds().map(|kind| (2, Entry::Payload(Change::Declare(kind)))));
     history.extend([1, 2, 4].map(|place| (2, Entry::Payload(Change::Host(uid(place), KindId(0))))));
     let own = |number, place| (shard(0, number), Step::Own(uid(place), epoch(1)));
@@ -344,7 +354,7 @@ fn clock() -> Arc<VectorClock> {
 }
 
 fn voters() -> Voters {
-    Voters { id: at(2, 9), now: uids(&[1, 2, 3]), next: uids(&[2, 3, 4, 5]) }
+    Voters { id: at(2, 9), now: voter_ids(&[1, 2, 3]), next: voter_ids(&[2, 3, 4, 5]) }
 }
 
 fn settings() -> ClusterSettings {
@@ -363,6 +373,7 @@ fn facts(place: usize) -> Arc<Facts> {
         roles: ["front".to_owned(), "store".to_owned()].into(),
         app_version: "1.4.0".into(),
         zone: "eu-central-1a".into(),
+        disk: (place == 3).then(|| Disk { voter: VoterId::of_life(uid(4)), life: 300 }),
     })
 }
 
@@ -372,6 +383,10 @@ fn incarnation(place: usize) -> Incarnation {
 
 fn address(place: usize) -> Address {
     Address::new(format!("10.0.0.{place}:7420"))
+}
+
+fn voter_ids(places: &[usize]) -> BTreeSet<VoterId> {
+    places.iter().map(|place| VoterId::of_life(uid(*place))).collect()
 }
 
 fn uids(places: &[usize]) -> BTreeSet<Uid> {

@@ -84,12 +84,14 @@ impl Town {
                 roles: ["front".to_owned()].into(),
                 app_version: "1.4.0".into(),
                 zone: "eu-central-1a".into(),
+                disk: None,
             },
             search: Search { seeds: (1..=3).map(Self::address).collect(), ..Search::default() },
             settings: self.settings.clone(),
             era: 217_000_000 + u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("soon"),
             seed: number,
             recovers: false,
+            disk: None,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);
@@ -228,7 +230,7 @@ impl Town {
                     self.nodes.remove(&me);
                 }
                 Effect::Publish(event) => drains |= event == Event::Drain,
-                Effect::Close(_) => {}
+                Effect::Close(_) | Effect::Write { .. } => {}
             }
         }
         if drains {

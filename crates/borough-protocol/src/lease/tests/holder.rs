@@ -8,14 +8,14 @@ fn asked(list: Voters) -> Holder {
 }
 
 fn asked_with(flaws: Flaws, list: Voters) -> Holder {
-    let mut holder = Holder::new(at(1000), uid(ME), list, flaws);
+    let mut holder = Holder::new(at(1000), voter(ME), list, flaws);
     holder.admit(at(1000), version(5));
     ask(&mut holder, 1000);
     holder
 }
 
 /// Sends a renewal; says to whom.
-fn ask(holder: &mut Holder, millis: u64) -> Vec<(Uid, Renew)> {
+fn ask(holder: &mut Holder, millis: u64) -> Vec<(VoterId, Renew)> {
     let mut out = vec![];
     holder.on_deadline(at(millis), &timing(), version(7), false, &mut out);
     assert!(!out.is_empty(), "it is not time");
@@ -24,7 +24,7 @@ fn ask(holder: &mut Holder, millis: u64) -> Vec<(Uid, Renew)> {
 
 fn answer(holder: &mut Holder, millis: u64, from: u64, seq: u64, verdict: Verdict) -> Outcome {
     let renewed = Renewed { seq, coordinator: Some(uid(1)), verdict };
-    holder.answered(at(millis), &timing(), uid(from), &renewed)
+    holder.answered(at(millis), &timing(), voter(from), &renewed)
 }
 
 fn ack(holder: &mut Holder, millis: u64, from: u64, seq: u64) {
@@ -33,7 +33,7 @@ fn ack(holder: &mut Holder, millis: u64, from: u64, seq: u64) {
 
 #[test]
 fn a_node_that_is_no_member_has_no_lease_whoever_acks() {
-    let mut holder = Holder::new(at(1000), uid(ME), voters(1, &[1], &[]), Flaws::default());
+    let mut holder = Holder::new(at(1000), voter(ME), voters(1, &[1], &[]), Flaws::default());
     let sent = ask(&mut holder, 1000);
     assert_eq!(sent[0].1.admission, None);
     ack(&mut holder, 1010, 1, 1);
@@ -95,7 +95,7 @@ const QUORUMS: &[Quorum] = &[
 #[test]
 fn a_lease_needs_a_quorum_of_both_lists_in_force() {
     for (now, next, acks, expected) in QUORUMS {
-        let mut holder = Holder::new(at(1000), uid(ME), voters(1, now, next), Flaws::default());
+        let mut holder = Holder::new(at(1000), voter(ME), voters(1, now, next), Flaws::default());
         holder.admit(at(1000), version(5));
         let mut out = vec![];
         holder.on_deadline(at(1000), &timing(), version(7), false, &mut out);
@@ -200,7 +200,7 @@ fn who_is_told_of_other_voters_without_having_asked_asks_those() {
     let newer = Arc::new(voters(3, &[2], &[]));
     assert_eq!(answer(&mut holder, 1400, 2, 0, Verdict::NewVoters(newer)), Outcome::AskAgain);
     let sent = ask(&mut holder, 1400);
-    assert_eq!((sent[0].0, sent[0].1.voters), (uid(2), version(3)));
+    assert_eq!((sent[0].0, sent[0].1.voters), (voter(2), version(3)));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn it_asks_again_and_again_and_not_before() {
 #[test]
 fn one_voter_that_answers_feeds_it_and_another_takes_its_place() {
     let mut holder = asked(voters(1, &[1, 2, 3], &[]));
-    let feeder = |sent: &[(Uid, Renew)]| -> Vec<u64> {
+    let feeder = |sent: &[(VoterId, Renew)]| -> Vec<u64> {
         sent.iter().filter(|(_, renew)| renew.feed).map(|(uid, _)| uid.get()).collect()
     };
     let first = feeder(&ask(&mut holder, 1250));

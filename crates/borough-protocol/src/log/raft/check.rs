@@ -10,10 +10,9 @@ use noraft::LogIndex;
 
 use super::message::{Item, Message, Snapshot};
 use super::{Raft, translate};
-use crate::incarnation::Uid;
 use crate::log::{Log, Malformed};
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// No log gets that far: far below the overflow of a place or term, so that sums of them are safe.
 pub(super) const END: u64 = 1 << 62;
@@ -22,11 +21,11 @@ pub(super) type Verdict = Result<(), &'static str>;
 
 impl<P: Clone, S: Clone> Raft<P, S> {
     /// Whether a correct peer can have said this to this node, as it is now.
-    pub(super) fn check(&self, from: Uid, message: &Message<P, S>) -> Result<(), Malformed> {
+    pub(super) fn check(&self, from: VoterId, message: &Message<P, S>) -> Result<(), Malformed> {
         self.verdict(from, message).map_err(|what| Malformed { from, what })
     }
 
-    fn verdict(&self, from: Uid, message: &Message<P, S>) -> Verdict {
+    fn verdict(&self, from: VoterId, message: &Message<P, S>) -> Verdict {
         ensure(from != self.me, "it comes from this node itself")?;
         let term = message.term();
         ensure(term > Term::ZERO && term.get() < END, "there is no such term")?;
@@ -58,7 +57,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Whether `from` may be in office in that term.
-    fn coordinator_of(&self, term: Term, from: Uid) -> Verdict {
+    fn coordinator_of(&self, term: Term, from: VoterId) -> Verdict {
         ensure(
             self.coordinator.is_none_or(|known| known.term != term || known.uid == from),
             "the term has another coordinator",
@@ -109,7 +108,12 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 }
 
 /// Whether a state can stand for the entries up to `version`, in a term that is not over.
-pub(super) fn snapshot(term: Term, version: Version, voters: &Voters, learners: &BTreeSet<Uid>) -> Verdict {
+pub(super) fn snapshot(
+    term: Term,
+    version: Version,
+    voters: &Voters,
+    learners: &BTreeSet<VoterId>,
+) -> Verdict {
     place(version)?;
     ensure(version.index > 0 && version.term <= term, "there is no such place")?;
     lists(&voters.now, &voters.next, learners)?;
@@ -146,7 +150,7 @@ pub(super) fn place(version: Version) -> Verdict {
     ensure(possible && version.index < END, "there is no such place")
 }
 
-fn lists(now: &BTreeSet<Uid>, next: &BTreeSet<Uid>, learners: &BTreeSet<Uid>) -> Verdict {
+fn lists(now: &BTreeSet<VoterId>, next: &BTreeSet<VoterId>, learners: &BTreeSet<VoterId>) -> Verdict {
     ensure(!now.is_empty(), "nobody votes")?;
     ensure(learners.is_disjoint(now) && learners.is_disjoint(next), "a voter catches up")
 }

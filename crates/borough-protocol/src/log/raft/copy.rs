@@ -7,10 +7,9 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::incarnation::Uid;
 use crate::log::Entry;
 use crate::version::Version;
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// The lists that one entry brought.
 #[derive(Clone, Debug)]
@@ -20,11 +19,11 @@ pub(super) struct Lists {
     /// The voters, with the version of the entry that last changed them: perhaps an earlier one.
     pub(super) voters: Voters,
     /// Those who catch up.
-    pub(super) learners: BTreeSet<Uid>,
+    pub(super) learners: BTreeSet<VoterId>,
 }
 
 impl Lists {
-    pub(super) fn names(&self, uid: Uid) -> bool {
+    pub(super) fn names(&self, uid: VoterId) -> bool {
         self.voters.names(uid) || self.learners.contains(&uid)
     }
 }
@@ -92,9 +91,9 @@ impl<P> LogCopy<P> {
     pub(super) fn push_lists(
         &mut self,
         version: Version,
-        now: BTreeSet<Uid>,
-        next: BTreeSet<Uid>,
-        learners: BTreeSet<Uid>,
+        now: BTreeSet<VoterId>,
+        next: BTreeSet<VoterId>,
+        learners: BTreeSet<VoterId>,
     ) {
         let newest = &self.lists().voters;
         let (id, entry) = if newest.now == now && newest.next == next {
@@ -149,8 +148,8 @@ mod tests {
     use super::*;
     use crate::version::Term;
 
-    fn uids(numbers: &[u64]) -> BTreeSet<Uid> {
-        numbers.iter().filter_map(|&number| Uid::new(number)).collect()
+    fn uids(numbers: &[u64]) -> BTreeSet<VoterId> {
+        numbers.iter().filter_map(|&number| VoterId::new(number)).collect()
     }
 
     fn version(index: u64) -> Version {

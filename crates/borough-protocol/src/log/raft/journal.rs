@@ -25,9 +25,9 @@ use core::mem;
 
 use super::message::{Item, Message};
 use super::stored::{StoredSnapshot, Write};
-use crate::incarnation::Uid;
 use crate::log::Outbox;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// How many messages are held back at most: a disk that is stuck must not fill the memory. What is above that is lost, as on
 /// any network, and repaired later.
@@ -46,17 +46,17 @@ pub(super) struct Journal<P, S> {
     /// The newest write that messages wait for.
     gate: u64,
     /// Term and vote as the newest write says.
-    vote: (Term, Option<Uid>),
+    vote: (Term, Option<VoterId>),
     /// The end of the log as the newest write says.
     end: u64,
     /// Writes of entries and states that are not on the disk: number, and the last place they leave as it was.
     unwritten: VecDeque<(u64, u64)>,
-    held: VecDeque<(u64, Uid, Message<P, S>)>,
+    held: VecDeque<(u64, VoterId, Message<P, S>)>,
 }
 
 impl<P, S> Journal<P, S> {
     /// Of a voter whose disk holds this term and vote, and a log that ends there.
-    pub(super) fn new(vote: (Term, Option<Uid>), end: u64) -> Self {
+    pub(super) fn new(vote: (Term, Option<VoterId>), end: u64) -> Self {
         Self {
             writes: Vec::new(),
             number: 0,
@@ -71,7 +71,7 @@ impl<P, S> Journal<P, S> {
     }
 
     /// Writes term and vote, if they changed.
-    pub(super) fn vote(&mut self, term: Term, vote: Option<Uid>) {
+    pub(super) fn vote(&mut self, term: Term, vote: Option<VoterId>) {
         if self.vote != (term, vote) {
             self.vote = (term, vote);
             self.push(Write::Vote { term, vote });

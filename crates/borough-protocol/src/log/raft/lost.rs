@@ -15,20 +15,20 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::Raft;
-use crate::incarnation::Uid;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// What others have shown to have on their disks.
 #[derive(Debug, Default)]
 pub(super) struct Confirmed {
     /// The newest committed place each has shown, and its term then.
-    shown: BTreeMap<Uid, (Term, u64)>,
-    lost: BTreeSet<Uid>,
+    shown: BTreeMap<VoterId, (Term, u64)>,
+    lost: BTreeSet<VoterId>,
 }
 
 impl Confirmed {
     /// That node, in that term, has the committed entry at that place.
-    fn show(&mut self, uid: Uid, term: Term, index: u64) {
+    fn show(&mut self, uid: VoterId, term: Term, index: u64) {
         let newest = self.shown.entry(uid).or_insert((term, index));
         if newest.1 < index {
             *newest = (term, index);
@@ -36,31 +36,31 @@ impl Confirmed {
     }
 
     /// The log of that node, in that term, ends at that place.
-    fn judge(&mut self, uid: Uid, term: Term, index: u64) {
+    fn judge(&mut self, uid: VoterId, term: Term, index: u64) {
         if self.shown.get(&uid).is_some_and(|&(then, shown)| then < term && index < shown) {
             self.lose(uid);
         }
     }
 
     /// That node has lost what it had. What it shows from now on counts again.
-    pub(super) fn lose(&mut self, uid: Uid) {
+    pub(super) fn lose(&mut self, uid: VoterId) {
         self.shown.remove(&uid);
         self.lost.insert(uid);
     }
 
-    pub(super) fn retain(&mut self, named: impl Fn(Uid) -> bool) {
+    pub(super) fn retain(&mut self, named: impl Fn(VoterId) -> bool) {
         self.shown.retain(|uid, _| named(*uid));
         self.lost.retain(|uid| named(*uid));
     }
 
-    pub(super) fn lost(&self) -> Vec<Uid> {
+    pub(super) fn lost(&self) -> Vec<VoterId> {
         self.lost.iter().copied().collect()
     }
 }
 
 impl<P: Clone, S: Clone> Raft<P, S> {
     /// Compares where another's log ends, in its term, with what it has shown before.
-    pub(super) fn compare(&mut self, from: Uid, term: Term, last: Version) {
+    pub(super) fn compare(&mut self, from: VoterId, term: Term, last: Version) {
         if self.journal.is_none() || !self.copy.lists().names(from) {
             return;
         }
@@ -71,7 +71,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Notes that another has everything that is committed here up to a place: it said so in that term.
-    pub(super) fn confirm(&mut self, from: Uid, term: Term, index: u64) {
+    pub(super) fn confirm(&mut self, from: VoterId, term: Term, index: u64) {
         if self.journal.is_some() && self.copy.lists().names(from) {
             let committed = index.min(self.commit);
             self.confirmed.show(from, term, committed);

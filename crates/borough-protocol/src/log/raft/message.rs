@@ -7,9 +7,8 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::incarnation::Uid;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// A message between the logs of two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,11 +84,11 @@ pub enum Item<P> {
     Lists {
         /// Those who vote.
         #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::somebody"))]
-        now: BTreeSet<Uid>,
+        now: BTreeSet<VoterId>,
         /// Those who are to vote; empty while no change is under way.
-        next: BTreeSet<Uid>,
+        next: BTreeSet<VoterId>,
         /// Those who catch up.
-        learners: BTreeSet<Uid>,
+        learners: BTreeSet<VoterId>,
     },
     /// Something of the table's.
     Payload(P),
@@ -106,7 +105,7 @@ pub struct Snapshot<S> {
     /// The lists then.
     pub voters: Voters,
     /// Those who caught up then.
-    pub learners: BTreeSet<Uid>,
+    pub learners: BTreeSet<VoterId>,
     /// The state.
     pub state: S,
 }

@@ -46,10 +46,9 @@ use self::office::{Office, Standing};
 use self::step::Incoming;
 use super::{Committed, Log, Malformed, NotTaken, Outbox, VotersChange};
 use crate::flaws::{Flaw, Flaws};
-use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// How often, and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +65,7 @@ pub struct RaftTiming {
 /// Somebody in office, as this node heard it.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
-    uid: Uid,
+    uid: VoterId,
     term: Term,
     at: Timestamp,
 }
@@ -74,7 +73,7 @@ struct Heard {
 /// One node's log, carried by noraft.
 #[derive(Debug)]
 pub struct Raft<P, S> {
-    me: Uid,
+    me: VoterId,
     timing: RaftTiming,
     flaws: Flaws,
     node: Node,
@@ -109,7 +108,7 @@ pub struct Raft<P, S> {
 
 impl<P: Clone, S: Clone> Raft<P, S> {
     /// A node that is nobody yet: others may let it catch up, and later vote.
-    pub fn new(me: Uid, timing: RaftTiming, flaws: Flaws) -> Self {
+    pub fn new(me: VoterId, timing: RaftTiming, flaws: Flaws) -> Self {
         Self {
             me,
             timing,
@@ -135,15 +134,20 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// The founder of a new cluster: its only voter, in office at once.
-    pub fn found(me: Uid, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
+    pub fn found(me: VoterId, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
         Self::new(me, timing, flaws).founded(now)
     }
 
     /// The same with a durable log: it is in office at once, and may act when that is written.
-    pub fn found_durable(me: Uid, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
+    pub fn found_durable(me: VoterId, timing: RaftTiming, flaws: Flaws, now: Timestamp) -> Self {
+        Self::new_durable(me, timing, flaws).founded(now)
+    }
+
+    /// Of a durable node that is nobody yet, and has written nothing.
+    pub fn new_durable(me: VoterId, timing: RaftTiming, flaws: Flaws) -> Self {
         let mut log = Self::new(me, timing, flaws);
         log.journal = Some(Journal::new((Term::ZERO, None), 0));
-        log.founded(now)
+        log
     }
 
     fn founded(mut self, now: Timestamp) -> Self {
@@ -187,7 +191,13 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         result
     }
 
-    fn take(&mut self, now: Timestamp, from: Uid, message: Message<P, S>, out: &mut Outbox<Message<P, S>>) {
+    fn take(
+        &mut self,
+        now: Timestamp,
+        from: VoterId,
+        message: Message<P, S>,
+        out: &mut Outbox<Message<P, S>>,
+    ) {
         match message {
             Message::PreVote { term, last } => self.answer_pre_vote(now, from, (term, last), out),
             Message::PreVoteReply { term } => self.count_pre_vote(now, from, term, out),
@@ -220,7 +230,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
     fn handle(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         message: Self::Message,
         out: &mut Outbox<Self::Message>,
     ) -> Result<(), Malformed> {
@@ -295,7 +305,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         Ok(())
     }
 
-    fn hand_over(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Self::Message>) -> bool {
+    fn hand_over(&mut self, now: Timestamp, to: VoterId, out: &mut Outbox<Self::Message>) -> bool {
         self.latest = now;
         self.step(out, |log, out| log.ask_to_stand(now, to, out))
     }
@@ -356,7 +366,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         &self.copy.lists().voters
     }
 
-    fn learners(&self) -> &BTreeSet<Uid> {
+    fn learners(&self) -> &BTreeSet<VoterId> {
         &self.copy.lists().learners
     }
 
@@ -373,7 +383,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         self.in_office() && committed == Some(self.node.current_term())
     }
 
-    fn coordinator(&self) -> Option<(Uid, Timestamp)> {
+    fn coordinator(&self) -> Option<(VoterId, Timestamp)> {
         if self.in_office() {
             return Some((self.me, self.latest));
         }
@@ -381,7 +391,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         self.coordinator.filter(|known| known.term == term).map(|known| (known.uid, known.at))
     }
 
-    fn matched(&self, uid: Uid) -> u64 {
+    fn matched(&self, uid: VoterId) -> u64 {
         match self.office.peers.get(uid) {
             _ if !self.in_office() => 0,
             _ if uid == self.me => self.copy.last(),
@@ -405,7 +415,7 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         self.step(out, |log, out| log.settle(now, Incoming::nothing(), out));
     }
 
-    fn lost(&self) -> Vec<Uid> {
+    fn lost(&self) -> Vec<VoterId> {
         self.confirmed.lost()
     }
 

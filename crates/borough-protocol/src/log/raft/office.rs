@@ -17,16 +17,16 @@ use super::peers::Peers;
 use super::step::Incoming;
 use super::{Raft, RaftTiming, translate};
 use crate::flaws::Flaw;
-use crate::incarnation::Uid;
 use crate::log::{Log, Outbox};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// Who was asked whether it would vote for this node, and said yes.
 #[derive(Debug)]
 pub(super) struct Standing {
     term: Term,
-    granted: BTreeSet<Uid>,
+    granted: BTreeSet<VoterId>,
 }
 
 /// What a node keeps while it is in office.
@@ -39,7 +39,7 @@ pub(super) struct Office {
     /// When a quorum's last answers may be too old.
     pub(super) doubt_at: Timestamp,
     /// Whom it asked to take over, and when.
-    asked: Option<(Uid, Timestamp)>,
+    asked: Option<(VoterId, Timestamp)>,
     /// What it knows of the others.
     pub(super) peers: Peers,
 }
@@ -73,7 +73,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn answer_pre_vote(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         (term, last): (Term, Version),
         out: &mut Outbox<Message<P, S>>,
     ) {
@@ -93,7 +93,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn count_pre_vote(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         term: Term,
         out: &mut Outbox<Message<P, S>>,
     ) {
@@ -189,7 +189,12 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Asks a voter that has everything to stand at once.
-    pub(super) fn ask_to_stand(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Message<P, S>>) -> bool {
+    pub(super) fn ask_to_stand(
+        &mut self,
+        now: Timestamp,
+        to: VoterId,
+        out: &mut Outbox<Message<P, S>>,
+    ) -> bool {
         let voters = &self.copy.lists().voters;
         let may_end = if voters.is_joint() { voters.next.contains(&to) } else { voters.names(to) };
         let has_all = self.office.peers.get(to).is_some_and(|peer| peer.matched == self.copy.last());
@@ -202,7 +207,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Hands over to somebody of the next list, one at a time: two who stand at once would take each other's votes.
-    pub(super) fn hand_over_to_next(&mut self, now: Timestamp, to: Uid, out: &mut Outbox<Message<P, S>>) {
+    pub(super) fn hand_over_to_next(&mut self, now: Timestamp, to: VoterId, out: &mut Outbox<Message<P, S>>) {
         let patience = self.timing.append_every;
         if self.office.asked.is_none_or(|(asked, at)| asked == to || now >= at + patience) {
             self.ask_to_stand(now, to, out);
@@ -210,7 +215,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Hears of the coordinator of a term that is not over.
-    pub(super) fn hear(&mut self, now: Timestamp, from: Uid, term: Term) {
+    pub(super) fn hear(&mut self, now: Timestamp, from: VoterId, term: Term) {
         if term >= self.term() {
             self.coordinator = Some(super::Heard { uid: from, term, at: now });
             self.standing = None;
@@ -220,7 +225,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn answer_vote(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         (term, last, forced): (Term, Version, bool),
         out: &mut Outbox<Message<P, S>>,
     ) {

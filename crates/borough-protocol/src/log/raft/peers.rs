@@ -3,9 +3,9 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::Version;
+use crate::voters::VoterId;
 
 /// One other node, as seen by the coordinator.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl Peer {
 /// The others, by uid: only those the newest lists name.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
-    map: BTreeMap<Uid, Peer>,
+    map: BTreeMap<VoterId, Peer>,
 }
 
 impl Peers {
@@ -73,16 +73,16 @@ impl Peers {
         self.map.clear();
     }
 
-    pub(super) fn retain(&mut self, named: impl Fn(Uid) -> bool) {
+    pub(super) fn retain(&mut self, named: impl Fn(VoterId) -> bool) {
         self.map.retain(|uid, _| named(*uid));
     }
 
-    pub(super) fn get(&self, uid: Uid) -> Option<&Peer> {
+    pub(super) fn get(&self, uid: VoterId) -> Option<&Peer> {
         self.map.get(&uid)
     }
 
     /// What is known of that node, which answered just now.
-    pub(super) fn answered(&mut self, uid: Uid, now: Timestamp) -> &mut Peer {
+    pub(super) fn answered(&mut self, uid: VoterId, now: Timestamp) -> &mut Peer {
         let fresh = Peer {
             answered: now,
             matched: 0,
@@ -96,7 +96,7 @@ impl Peers {
         peer
     }
 
-    pub(super) fn get_mut(&mut self, uid: Uid) -> Option<&mut Peer> {
+    pub(super) fn get_mut(&mut self, uid: VoterId) -> Option<&mut Peer> {
         self.map.get_mut(&uid)
     }
 }

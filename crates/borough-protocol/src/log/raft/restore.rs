@@ -8,9 +8,9 @@ use super::message::Item;
 use super::stored::{Stored, StoredSnapshot};
 use super::{Raft, RaftTiming, check, translate};
 use crate::flaws::{Flaw, Flaws};
-use crate::incarnation::Uid;
 use crate::log::Entry;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// Why what is on the disk cannot be the log of a voter: it was not written by this log, or not whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     /// Nothing but the snapshot is known to be committed. The rest is learned from a coordinator, or by being elected, which
     /// the only voter is as soon as it stands.
     pub fn restore(
-        me: Uid,
+        me: VoterId,
         timing: RaftTiming,
         flaws: Flaws,
         stored: Stored<P, S>,

@@ -13,10 +13,10 @@ use super::restore::log_entry;
 use super::step::Incoming;
 use super::stored::StoredSnapshot;
 use super::{Raft, translate};
-use crate::incarnation::Uid;
 use crate::log::{Entry, Log, Outbox};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// How many entries one message carries at most.
 const ENTRIES_PER_APPEND: usize = 1024;
@@ -62,7 +62,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn appended(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         (term, prev, committed): (Term, Version, u64),
         items: Vec<Item<P>>,
         out: &mut Outbox<Message<P, S>>,
@@ -83,7 +83,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn answered(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         (term, last): (Term, Version),
         out: &mut Outbox<Message<P, S>>,
     ) {
@@ -131,7 +131,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 
     /// Sends what a node lacks whose log ends at `last`.
-    fn repair(&mut self, now: Timestamp, to: Uid, last: Version, out: &mut Outbox<Message<P, S>>) {
+    fn repair(&mut self, now: Timestamp, to: VoterId, last: Version, out: &mut Outbox<Message<P, S>>) {
         if last.index > self.copy.last() {
             return; // The next append tells it to cut.
         }
@@ -195,7 +195,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn install(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         snapshot: Snapshot<S>,
         out: &mut Outbox<Message<P, S>>,
     ) {

@@ -8,10 +8,10 @@ use noraft::{Actions, LogEntries, LogEntry, LogIndex};
 use super::message::{Item, Message};
 use super::{Heard, Raft, translate};
 use crate::flaws::Flaw;
-use crate::incarnation::Uid;
 use crate::log::{Entry, Log, Outbox};
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
+use crate::voters::VoterId;
 
 /// Entries of a message that is being handled, and the place of the first.
 pub(super) struct Incoming<P> {
@@ -73,7 +73,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     /// Writes what changed: the term and the vote, then the entries, of which none is of a later term.
     fn record(&mut self) {
         let Some(journal) = &mut self.journal else { return };
-        let vote = self.node.voted_for().and_then(|id| Uid::new(id.get()));
+        let vote = self.node.voted_for().and_then(|id| VoterId::new(id.get()));
         journal.vote(Term::new(self.node.current_term().get()), vote);
         let (unchanged, last) = (self.copy.take_unchanged(), self.copy.last());
         if !journal.lacks(unchanged, last) {
@@ -184,7 +184,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
             | None => {}
         }
         for (to, message) in actions.send_messages {
-            let Some(to) = Uid::new(to.get()) else { continue };
+            let Some(to) = VoterId::new(to.get()) else { continue };
             match message {
                 noraft::Message::RequestVoteReply { term, vote_granted, .. } => {
                     let term = Term::new(term.get());

@@ -7,9 +7,8 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::message::Item;
-use crate::incarnation::Uid;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// A change of what is on the disk. Each is made whole or not at all, and in the order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub enum Write<P, S> {
         /// The newest term this voter knows of.
         term: Term,
         /// The node that has its vote in that term.
-        vote: Option<Uid>,
+        vote: Option<VoterId>,
     },
     /// These entries stand behind `prev`, and nothing else does: every entry above `prev` that was there before is replaced.
     /// To remove the old ones first, in a write of its own, would lose entries that this voter has confirmed.
@@ -47,7 +46,7 @@ pub struct StoredSnapshot<S> {
     /// The lists then.
     pub voters: Voters,
     /// The nodes that were catching up then.
-    pub learners: BTreeSet<Uid>,
+    pub learners: BTreeSet<VoterId>,
     /// The state.
     pub state: S,
 }
@@ -58,7 +57,7 @@ pub struct Stored<P, S> {
     /// The newest term.
     pub term: Term,
     /// The vote in that term.
-    pub vote: Option<Uid>,
+    pub vote: Option<VoterId>,
     /// The newest snapshot.
     pub snapshot: Option<StoredSnapshot<S>>,
     /// The entries behind the snapshot, or from the first one on.

@@ -26,7 +26,7 @@ use super::{Committed, Entry, Log, Malformed, NotTaken, Outbox, VotersChange};
 use crate::incarnation::Uid;
 use crate::time::Timestamp;
 use crate::version::{Term, Version};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// How many payloads go into one swap.
 const SWAP_MAX: usize = 64;
@@ -68,7 +68,7 @@ pub struct RegisterLog<P, S> {
     me: Uid,
     timing: RegisterTiming,
     voters: Voters,
-    learners: BTreeSet<Uid>,
+    learners: BTreeSet<VoterId>,
     term: Term,
     holder: Option<Holder>,
     /// Who was in office before this node, and when its renewals last went on.
@@ -115,7 +115,11 @@ impl<P: Clone, S: Clone> RegisterLog<P, S> {
         Self {
             me,
             timing,
-            voters: Voters { id: Version::ZERO, now: BTreeSet::from([Uid::STORE]), next: BTreeSet::new() },
+            voters: Voters {
+                id: Version::ZERO,
+                now: BTreeSet::from([VoterId::STORE]),
+                next: BTreeSet::new(),
+            },
             learners: BTreeSet::new(),
             term: Term::ZERO,
             holder: None,
@@ -167,7 +171,7 @@ impl<P: Clone, S: Clone> RegisterLog<P, S> {
         };
         self.number += 1;
         let ask = Ask { number: self.number, known: last, of_all: self.in_office(), swap };
-        out.push((Uid::STORE, Message::Ask(ask.clone())));
+        out.push((VoterId::STORE, Message::Ask(ask.clone())));
         self.waits_since.get_or_insert(now);
         self.under_way = Some(UnderWay { ask, sent: now, again: now + self.timing.round_trip * 2 });
     }
@@ -192,14 +196,14 @@ impl<P: Clone, S: Clone> Log<P, S> for RegisterLog<P, S> {
     fn handle(
         &mut self,
         now: Timestamp,
-        from: Uid,
+        from: VoterId,
         message: Self::Message,
         out: &mut Outbox<Self::Message>,
     ) -> Result<(), Malformed> {
         let malformed = |what| Malformed { from, what };
         self.latest = now;
         let Message::Answer(answer) = message else { return Err(malformed("no store is asked here")) };
-        if from != Uid::STORE {
+        if from != VoterId::STORE {
             return Err(malformed("it is not the store"));
         }
         // An answer to an ask that was given up says nothing that the next one will not say.
@@ -236,7 +240,7 @@ impl<P: Clone, S: Clone> Log<P, S> for RegisterLog<P, S> {
                 self.ask(now, out);
             } else if now >= under_way.again {
                 under_way.again = now + self.timing.round_trip * 2;
-                out.push((Uid::STORE, Message::Ask(under_way.ask.clone())));
+                out.push((VoterId::STORE, Message::Ask(under_way.ask.clone())));
             }
         } else if now >= self.next_ask {
             self.ask(now, out);
@@ -283,7 +287,7 @@ impl<P: Clone, S: Clone> Log<P, S> for RegisterLog<P, S> {
     }
 
     /// Nobody is asked: whoever leaves, the store shows it to all.
-    fn hand_over(&mut self, _: Timestamp, _: Uid, _: &mut Outbox<Self::Message>) -> bool {
+    fn hand_over(&mut self, _: Timestamp, _: VoterId, _: &mut Outbox<Self::Message>) -> bool {
         false
     }
 
@@ -313,7 +317,7 @@ impl<P: Clone, S: Clone> Log<P, S> for RegisterLog<P, S> {
         &self.voters
     }
 
-    fn learners(&self) -> &BTreeSet<Uid> {
+    fn learners(&self) -> &BTreeSet<VoterId> {
         &self.learners
     }
 
@@ -330,15 +334,16 @@ impl<P: Clone, S: Clone> Log<P, S> for RegisterLog<P, S> {
         self.in_office()
     }
 
-    fn coordinator(&self) -> Option<(Uid, Timestamp)> {
+    fn coordinator(&self) -> Option<(VoterId, Timestamp)> {
         if self.in_office() {
-            return Some((self.me, self.latest));
+            return Some((VoterId::of_life(self.me), self.latest));
         }
-        self.holder.filter(|holder| holder.uid != self.me).map(|holder| (holder.uid, holder.at))
+        let other = self.holder.filter(|holder| holder.uid != self.me);
+        other.map(|holder| (VoterId::of_life(holder.uid), holder.at))
     }
 
-    fn matched(&self, uid: Uid) -> u64 {
-        if self.in_office() && uid == self.me { self.last_index() } else { 0 }
+    fn matched(&self, voter: VoterId) -> u64 {
+        if self.in_office() && voter == VoterId::of_life(self.me) { self.last_index() } else { 0 }
     }
 
     fn last_index(&self) -> u64 {

@@ -29,7 +29,7 @@ fn at(term: u64, index: u64) -> Version {
 fn asked(said: &mut Said) -> Ask<u32> {
     assert_eq!(said.len(), 1, "{said:?}");
     match said.remove(0) {
-        (Uid::STORE, Message::Ask(ask)) => ask,
+        (VoterId::STORE, Message::Ask(ask)) => ask,
         other => panic!("{other:?}"),
     }
 }
@@ -53,7 +53,7 @@ fn log(holder: u64) -> Log_ {
     log.on_deadline(ms(0), &mut said);
     let ask = asked(&mut said);
     let first = vec![(at(1, 1), Entry::Nothing)];
-    log.handle(ms(0), Uid::STORE, answer(&ask, 1, holder, first, 1), &mut said).expect("good");
+    log.handle(ms(0), VoterId::STORE, answer(&ask, 1, holder, first, 1), &mut said).expect("good");
     log
 }
 
@@ -61,7 +61,7 @@ fn log(holder: u64) -> Log_ {
 fn in_office() -> Log_ {
     let mut log = log(1);
     let ask = log.under_way.as_ref().expect("asked at once").ask.clone();
-    log.handle(ms(0), Uid::STORE, answer(&ask, 1, 1, Vec::new(), 1), &mut Said::new()).expect("good");
+    log.handle(ms(0), VoterId::STORE, answer(&ask, 1, 1, Vec::new(), 1), &mut Said::new()).expect("good");
     log
 }
 
@@ -70,7 +70,7 @@ fn it_is_in_office_when_the_store_says_so_and_may_act_at_once() {
     assert!(!log(2).in_office());
     let log = log(1);
     assert!(log.in_office() && log.may_act());
-    assert_eq!(log.voters().now, BTreeSet::from([Uid::STORE]));
+    assert_eq!(log.voters().now, BTreeSet::from([VoterId::STORE]));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn one_swap_is_under_way_and_what_comes_meanwhile_goes_with_the_next() {
     assert!(said.is_empty());
     assert_eq!((log.tail().copied().collect::<Vec<_>>(), log.last_index()), (vec![7, 8, 9], 4));
     let news = vec![(at(1, 2), Entry::Payload(7))];
-    log.handle(ms(15), Uid::STORE, answer(&first, 1, 1, news, 2), &mut said).expect("good");
+    log.handle(ms(15), VoterId::STORE, answer(&first, 1, 1, news, 2), &mut said).expect("good");
     let second = asked(&mut said);
     assert_eq!(second.swap, Swap::Append { term: Term::new(1), last: at(1, 2), payloads: [8, 9].into() });
     assert_eq!(log.take_committed().len(), 2);
@@ -98,7 +98,7 @@ fn an_answer_that_comes_twice_or_to_another_ask_says_nothing() {
     let ask = asked(&mut said);
     let news = vec![(at(1, 2), Entry::Payload(7))];
     for _ in 0..2 {
-        log.handle(ms(15), Uid::STORE, answer(&ask, 1, 1, news.clone(), 2), &mut said).expect("good");
+        log.handle(ms(15), VoterId::STORE, answer(&ask, 1, 1, news.clone(), 2), &mut said).expect("good");
     }
     assert_eq!((log.last_index(), log.take_committed().len()), (2, 2));
 }
@@ -110,9 +110,9 @@ fn an_answer_to_an_ask_that_was_given_up_says_nothing() {
     let given_up = asked(&mut said);
     log.on_deadline(ms(760), &mut said);
     let ask = asked(&mut said);
-    log.handle(ms(770), Uid::STORE, answer(&given_up, 1, 1, Vec::new(), 9), &mut said).expect("good");
+    log.handle(ms(770), VoterId::STORE, answer(&given_up, 1, 1, Vec::new(), 9), &mut said).expect("good");
     assert!(log.take_sighting().is_some_and(|sighting| sighting.asked == ms(0)));
-    log.handle(ms(780), Uid::STORE, answer(&ask, 1, 1, Vec::new(), 9), &mut said).expect("good");
+    log.handle(ms(780), VoterId::STORE, answer(&ask, 1, 1, Vec::new(), 9), &mut said).expect("good");
     assert!(log.take_sighting().is_some_and(|sighting| sighting.asked == ms(760)));
 }
 
@@ -130,13 +130,13 @@ fn an_unanswered_ask_is_repeated_under_its_number_and_then_the_office_is_left() 
     let ask = asked(&mut said);
     assert_eq!(ask.swap, Swap::None);
     // The store still names it, but what it sent may still arrive: only a new term is its own.
-    log.handle(ms(800), Uid::STORE, answer(&ask, 1, 1, Vec::new(), 2), &mut said).expect("good");
+    log.handle(ms(800), VoterId::STORE, answer(&ask, 1, 1, Vec::new(), 2), &mut said).expect("good");
     assert!(!log.in_office() && log.coordinator().is_none());
     log.stand(ms(801), &mut said);
     let ask = asked(&mut said);
     assert_eq!(ask.swap, Swap::Stand { term: Term::new(1) });
     let news = vec![(at(1, 2), Entry::Payload(7)), (at(2, 3), Entry::Nothing)];
-    log.handle(ms(810), Uid::STORE, answer(&ask, 2, 1, news, 2), &mut said).expect("good");
+    log.handle(ms(810), VoterId::STORE, answer(&ask, 2, 1, news, 2), &mut said).expect("good");
     assert!(log.in_office() && log.last_index() == 3);
 }
 
@@ -146,9 +146,9 @@ fn a_newer_term_ends_the_office_and_what_was_not_taken_is_gone() {
     log.propose(ms(10), 7, &mut said).expect("in office");
     let ask = asked(&mut said);
     let news = vec![(at(2, 2), Entry::Nothing)];
-    log.handle(ms(15), Uid::STORE, answer(&ask, 2, 3, news, 1), &mut said).expect("good");
+    log.handle(ms(15), VoterId::STORE, answer(&ask, 2, 3, news, 1), &mut said).expect("good");
     assert!(!log.in_office() && log.last_index() == 2 && log.tail().next().is_none());
-    assert_eq!(log.coordinator(), Some((uid(3), ms(15))));
+    assert_eq!(log.coordinator(), Some((VoterId::of_life(uid(3)), ms(15))));
 }
 
 /// Lets the log ask at each of these moments, answered at once with that renewal of node 2.
@@ -157,7 +157,8 @@ fn follow(log: &mut Log_, rounds: &[(u64, u64)]) {
     for (moment, seq) in rounds {
         log.on_deadline(ms(*moment), &mut said);
         let ask = asked(&mut said);
-        log.handle(ms(*moment), Uid::STORE, answer(&ask, 1, 2, Vec::new(), *seq), &mut said).expect("good");
+        log.handle(ms(*moment), VoterId::STORE, answer(&ask, 1, 2, Vec::new(), *seq), &mut said)
+            .expect("good");
     }
 }
 
@@ -165,7 +166,7 @@ fn follow(log: &mut Log_, rounds: &[(u64, u64)]) {
 fn it_stands_only_once_the_store_shows_that_the_one_in_office_is_silent() {
     let (mut log, mut said) = (log(2), Said::new());
     follow(&mut log, &[(200, 2), (400, 2), (600, 2), (800, 2)]);
-    assert_eq!(log.coordinator(), Some((uid(2), ms(200))));
+    assert_eq!(log.coordinator(), Some((VoterId::of_life(uid(2)), ms(200))));
     // Long ago on its own clock, but the store has not said so.
     log.stand(ms(960), &mut said);
     assert!(said.is_empty());
@@ -183,10 +184,10 @@ fn time_in_which_the_store_does_not_answer_is_nobodys_silence() {
     log.on_deadline(ms(1150), &mut said);
     let (_, Message::Ask(ask)) = said.pop().expect("asked again") else { panic!("no ask") };
     said.clear();
-    log.handle(ms(1200), Uid::STORE, answer(&ask, 1, 2, Vec::new(), 2), &mut said).expect("good");
+    log.handle(ms(1200), VoterId::STORE, answer(&ask, 1, 2, Vec::new(), 2), &mut said).expect("good");
     let late = Duration::from_millis(700);
     assert_eq!(log.take_sighting(), Some(Sighting { asked: ms(1150), late, renewed: Vec::new() }));
-    assert_eq!(log.coordinator(), Some((uid(2), ms(900))));
+    assert_eq!(log.coordinator(), Some((VoterId::of_life(uid(2)), ms(900))));
     log.stand(ms(1300), &mut said);
     assert!(said.is_empty());
 }
@@ -198,15 +199,15 @@ fn what_no_store_says_is_refused() {
     let ask = asked(&mut said);
     let hole = vec![(at(1, 3), Entry::Nothing)];
     for (from, message) in [
-        (uid(2), answer(&ask, 1, 2, Vec::new(), 1)),
-        (Uid::STORE, Message::Ask(ask.clone())),
-        (Uid::STORE, answer(&ask, 1, 2, hole, 1)),
+        (VoterId::of_life(uid(2)), answer(&ask, 1, 2, Vec::new(), 1)),
+        (VoterId::STORE, Message::Ask(ask.clone())),
+        (VoterId::STORE, answer(&ask, 1, 2, hole, 1)),
     ] {
         assert!(log.handle(ms(201), from, message, &mut said).is_err());
     }
     // And it asks again.
     log.on_deadline(ms(202), &mut said);
     let ask = asked(&mut said);
-    assert!(log.handle(ms(203), Uid::STORE, answer(&ask, 0, 2, Vec::new(), 1), &mut said).is_err());
+    assert!(log.handle(ms(203), VoterId::STORE, answer(&ask, 0, 2, Vec::new(), 1), &mut said).is_err());
     assert_eq!((log.term(), log.last_index()), (Term::new(1), 1));
 }

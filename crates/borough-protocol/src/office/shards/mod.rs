@@ -8,6 +8,7 @@
 //! wanted, or its owner is freed --Own--> owned
 //! owned --drain, wish, balance: Move--> moving --the receiver has it whole: Settle--> owned, by the receiver
 //!                                          +--impossible, too late, the receiver leaves, the owner dropped it: CallOff--> owned, as before
+//! owned, moving or not --a store has seen a higher epoch: Raise--> owned, by the same
 //! ```
 //!
 //! Promise: nothing is given away before a fixed quorum was complete, nor to a member that leaves, is silent or cannot be reached at the
@@ -18,6 +19,7 @@ mod balance;
 mod hosting;
 mod moves;
 mod owners;
+mod raising;
 mod survey;
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -51,6 +53,8 @@ pub(super) struct Shards {
     watches: BTreeMap<ShardId, Watch>,
     /// Until when shards stay where they are, because their last move was called off.
     resting: BTreeMap<ShardId, Timestamp>,
+    /// Until when epochs are not raised again: a store that refuses every epoch must not fill the log.
+    raised: BTreeMap<ShardId, Timestamp>,
     /// Who reported last.
     last: Option<Uid>,
     /// Wishes that were fulfilled: who wished what for which shard.
@@ -95,6 +99,7 @@ impl Shards {
         let mut plan = Plan { table: scene.table, steps: BTreeMap::new() };
         self.watch(now, survey);
         self.settle(scene, &mut plan);
+        self.raise(now, scene, &mut plan);
         self.call_off(now, scene, &mut plan);
         self.give(scene, survey, &mut plan);
         self.fulfil(scene.table, survey, &mut plan);

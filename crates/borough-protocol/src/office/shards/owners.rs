@@ -32,7 +32,8 @@ impl Shards {
             }
             let Some(kind) = survey.kind(shard.kind).filter(|kind| kind.has_begun()) else { continue };
             let wished = self.wish(shard).filter(|to| kind.is_host(*to));
-            if let Some(to) = wished.or_else(|| choose(scene, kind, shard.number))
+            let returned = || returned_owner(scene, shard).filter(|to| kind.is_host(*to));
+            if let Some(to) = wished.or_else(returned).or_else(|| choose(scene, kind, shard.number))
                 && plan.put(shard, Step::Own(to, scene.table.next_epoch(shard)))
             {
                 survey.add(shard.kind, to);
@@ -95,6 +96,13 @@ impl Shards {
         let wishes = self.reports.values().flat_map(|report| &report.places);
         wishes.filter(|(wished, _)| *wished == shard).map(|(_, to)| *to).next()
     }
+}
+
+/// The member that is a later life of the shard's last owner, on the same data directory: there the shard goes back to.
+fn returned_owner(scene: &Scene<'_>, shard: ShardId) -> Option<Uid> {
+    let owner = scene.table.shard(shard)?.owner;
+    let disk = scene.table.removed().get(&owner)?.disk?;
+    Some(scene.table.member_of(disk.voter)?.incarnation.uid)
 }
 
 impl KindSurvey<'_> {

@@ -88,6 +88,22 @@ pub enum Input {
         /// The epoch it lived at.
         epoch: Epoch,
     },
+    /// The store refused the shard: it has seen a higher epoch, or the same one of another owner. No turn runs until it is fenced.
+    Refused {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch that was refused.
+        epoch: Epoch,
+        /// The highest one that the store has seen.
+        seen: Epoch,
+    },
+    /// The store that had refused the shard takes it after all.
+    Fenced {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch it lives at.
+        epoch: Epoch,
+    },
     /// Another region says something; or this one, to itself.
     Word {
         /// Who the transport knows it to be.
@@ -189,6 +205,15 @@ pub enum Effect {
         shard: ShardId,
         /// Owned here since this epoch.
         epoch: Epoch,
+    },
+    /// Order: it lives on at a higher epoch, with its state and queue. Finish turns, fence, then run; messages of the epochs before are still its own.
+    Raise {
+        /// Which shard.
+        shard: ShardId,
+        /// Owned here since this epoch, until now.
+        epoch: Epoch,
+        /// The epoch from now on.
+        next: Epoch,
     },
     /// Order: drop what was installed, or is being installed, at that epoch.
     Discard {
@@ -344,5 +369,25 @@ pub enum Event {
         epoch: Epoch,
         /// Why.
         why: Dropped,
+    },
+    /// The owner has it at a higher epoch, because a store refused the one before.
+    Raised {
+        /// Which shard.
+        shard: ShardId,
+        /// Who owns it.
+        owner: Uid,
+        /// Since which epoch.
+        epoch: Epoch,
+    },
+    /// The store refuses the shard, which is owned here: no turn of it runs.
+    Refused {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch that was refused.
+        epoch: Epoch,
+        /// The highest one that the store has seen.
+        seen: Epoch,
+        /// Whether that one is too far in the future to be followed: an operator must correct the store. Otherwise a higher epoch is asked for.
+        is_far_ahead: bool,
     },
 }

@@ -35,7 +35,7 @@ use self::way::{Scene, Way};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::machine::{Effects, Machine};
-use crate::sharding::{Entry, Kind, KindId, ShardId, ShardReport};
+use crate::sharding::{Entry, Epoch, Kind, KindId, ShardId, ShardReport};
 use crate::table::Table;
 use crate::time::Timestamp;
 use crate::version::Version;
@@ -353,6 +353,22 @@ impl Region {
         self.remember(now, shard, remembered);
     }
 
+    /// A store refused the shard: the coordinator is asked for an epoch above the one that it has seen, unless that is an error.
+    fn note_refused(
+        &mut self,
+        now: Timestamp,
+        shard: ShardId,
+        (epoch, seen): (Epoch, Epoch),
+        effects: &mut Effects<Effect>,
+    ) {
+        let is_far_ahead = self.table.epoch_above(shard, seen).is_none();
+        self.at_residence(now, shard, effects, |home, _, _, _, effects| {
+            if home.refuse(now, epoch, seen, is_far_ahead) {
+                effects.push(Effect::Publish(Event::Refused { shard, epoch, seen, is_far_ahead }));
+            }
+        });
+    }
+
     /// What ends by time, and what is said again.
     fn pass_time(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         while let Some((until, shard, what)) = self.remembered.first().copied()
@@ -418,6 +434,7 @@ impl Region {
                 report.frozen.extend(residence.frozen().map(|epoch| (*shard, epoch)));
                 report.installed.extend(residence.installed().map(|epoch| (*shard, epoch)));
                 report.impossible.extend(residence.impossible().map(|epoch| (*shard, epoch)));
+                report.refused.extend(residence.refused().map(|(at, seen)| (*shard, at, seen)));
             }
             report.places.extend(self.places.iter().map(|(shard, (to, _))| (*shard, *to)));
         }
@@ -440,6 +457,8 @@ fn tell(shard: ShardId, before: Option<&Entry>, entry: &Entry, effects: &mut Eff
     if old_epoch != Some(epoch) {
         let event = if lineage == epoch {
             Event::Allocated { shard, owner, epoch }
+        } else if before.is_some_and(|before| (before.owner, before.lineage) == (owner, lineage)) {
+            Event::Raised { shard, owner, epoch }
         } else {
             Event::Moved { shard, owner, epoch }
         };
@@ -504,6 +523,10 @@ impl Machine for Region {
             }
             Input::Dropped { shard, epoch } => {
                 self.at_residence(now, shard, effects, |home, _, _, _, _| home.note_dropped(epoch));
+            }
+            Input::Refused { shard, epoch, seen } => self.note_refused(now, shard, (epoch, seen), effects),
+            Input::Fenced { shard, epoch } => {
+                self.at_residence(now, shard, effects, |home, _, _, _, _| home.accept(epoch));
             }
             Input::Word { from, word } => self.hear(now, from, word, effects),
             Input::Broken { origin, nonce, hop } => self.note_broken(origin, nonce, hop, effects),

@@ -6,17 +6,23 @@
 //!   | +--lineage > e, not admitted: Drop-+---------------------------------------------|
 //!   +--epoch > e, lineage <= e: Release, and a record ---------------------------------+
 //! Empty, and installed at f --I own f: Run--> Running
+//! any but Empty --I own g > e, lineage <= e, not installed at g: Raise--> the same, at g
 //! ```
 //! Beside that, something may be installed, and records may be kept, in any state: a shard that comes back is installed while its
 //! old home here is still frozen by an older table.
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::interface::{Dropped, Effect, Event};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::machine::Effects;
 use crate::sharding::{Entry, Epoch, ShardId};
+use crate::time::Timestamp;
+
+/// A refusal that lasts is published again after this long.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// What one node has of one shard.
 #[derive(Clone, Debug)]
@@ -29,14 +35,20 @@ pub(super) struct Residence {
     expected: Option<Epoch>,
     /// The move that cannot be.
     impossible: Option<Epoch>,
-    /// The newest epoch at which it ever ran here: none that is not above it runs here again.
+    /// The newest epoch at which it was ever owned here: none that is not above it runs here again.
     newest: Epoch,
+    /// The newest epoch that the lane was told of. Below `newest` if the epoch was raised after all of the shard was dropped here.
+    ran: Epoch,
+    /// The highest epoch that the store has seen, if it refused the one that the shard lives at.
+    refused: Option<Epoch>,
+    /// What was published of a refusal, and when it is published again.
+    told: Option<(Epoch, Timestamp)>,
     /// The newest epoch that the lane said to be over, because it dropped what lived here.
     dropped: Epoch,
     /// The epochs at which it went from here, and to whom, of which records are kept.
     records: Vec<(Epoch, Uid)>,
-    /// The epochs at which it came here from another, as long as it is remembered from whom.
-    origins: Vec<Epoch>,
+    /// The epochs at which it came here from another, as long as it is remembered from whom, and as which the lane knows them now.
+    origins: Vec<(Epoch, Epoch)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +57,18 @@ enum Home {
     Running { epoch: Epoch },
     Freezing { epoch: Epoch, to: Uid, next: Epoch },
     Frozen { epoch: Epoch, to: Uid, next: Epoch },
+}
+
+impl Home {
+    /// The epoch it lives at.
+    fn epoch_mut(&mut self) -> Option<&mut Epoch> {
+        match self {
+            Self::Empty => None,
+            Self::Running { epoch } | Self::Freezing { epoch, .. } | Self::Frozen { epoch, .. } => {
+                Some(epoch)
+            }
+        }
+    }
 }
 
 /// Something of a shard that ends by time.
@@ -72,6 +96,9 @@ impl Residence {
             expected: None,
             impossible: None,
             newest: Epoch::ZERO,
+            ran: Epoch::ZERO,
+            refused: None,
+            told: None,
             dropped: Epoch::ZERO,
             records: Vec::new(),
             origins: Vec::new(),
@@ -95,7 +122,7 @@ impl Residence {
 
     /// Whether it ran here at that epoch, and the lane has nothing of it any more.
     pub(super) fn is_dropped(&self, epoch: Epoch) -> bool {
-        self.is_over(epoch) && self.dropped >= epoch
+        self.is_over(epoch) && self.dropped >= epoch.min(self.ran)
     }
 
     /// The lane has dropped what lived here at that epoch.
@@ -116,6 +143,7 @@ impl Residence {
         remembered: &mut Vec<Remembered>,
         effects: &mut Effects<Effect>,
     ) {
+        self.rise(entry, host, effects);
         self.leave_or_stay(entry, host, remembered, effects);
         self.discard(entry, host, effects);
         self.move_in(entry, host, remembered, effects);
@@ -125,6 +153,26 @@ impl Residence {
         let may_be =
             |epoch: &Epoch| *epoch > entry.issued || entry.moving.is_some_and(|(_, next)| next == *epoch);
         self.impossible = self.impossible.filter(may_be);
+    }
+
+    /// Goes on at a higher epoch if this node still has the shard by one. What moved away and came back was taken in at its new epoch; everything else
+    /// of the same lineage never left.
+    fn rise(&mut self, entry: &Entry, host: Host, effects: &mut Effects<Effect>) {
+        let (shard, next) = (self.shard, entry.epoch);
+        let is_raised = entry.owner == host.me && next > self.newest && entry.lineage <= self.newest;
+        if !is_raised || self.installed == Some(next) {
+            return;
+        }
+        let before = core::mem::replace(&mut self.newest, next);
+        if let Some(epoch) = self.home.epoch_mut() {
+            *epoch = next;
+            self.ran = next;
+            self.forgive();
+            for (_, lives) in self.origins.iter_mut().filter(|(_, lives)| *lives == before) {
+                *lives = next;
+            }
+            effects.push(Effect::Raise { shard, epoch: before, next });
+        }
     }
 
     /// What the table says of the one that lives here.
@@ -167,6 +215,7 @@ impl Residence {
                 Some((to, next)) => {
                     effects.push(Effect::Release { shard, epoch, to, next });
                     self.home = Home::Empty;
+                    self.forgive();
                     self.records.push((epoch, to));
                     remembered.push(Remembered::Whither(epoch));
                 }
@@ -211,7 +260,7 @@ impl Residence {
         let moved = self.installed == Some(epoch) || revived;
         if moved {
             effects.push(Effect::Run { shard, epoch });
-            self.origins.push(epoch);
+            self.origins.push((epoch, epoch));
             remembered.push(Remembered::Whence(epoch));
         } else if lineage == epoch {
             effects.push(Effect::Start { shard, epoch });
@@ -221,7 +270,7 @@ impl Residence {
         }
         self.installed = None;
         self.expected = None;
-        self.newest = epoch;
+        (self.newest, self.ran) = (epoch, epoch);
         self.home = Home::Running { epoch };
         effects.push(Effect::Publish(Event::Hosted { shard, epoch, moved }));
         if let Some((to, next)) = moving {
@@ -268,6 +317,7 @@ impl Residence {
             let shard = self.shard;
             effects.push(Effect::Run { shard, epoch });
             (self.installed, self.newest, self.home) = (None, epoch, Home::Running { epoch });
+            self.ran = epoch;
             return;
         }
         // It may have been called off, or be owned here, already.
@@ -283,6 +333,36 @@ impl Residence {
         if open {
             self.impossible = Some(epoch);
         }
+    }
+
+    /// The store refused what lives here at that epoch. Whether that is news: it is said now and then as long as it lasts.
+    pub(super) fn refuse(&mut self, now: Timestamp, epoch: Epoch, seen: Epoch, is_far_ahead: bool) -> bool {
+        // One that has seen only less has no reason to refuse: what is higher would not help.
+        if self.home.epoch_mut().is_none_or(|lives| *lives != epoch) || seen < epoch {
+            return false;
+        }
+        self.refused = (!is_far_ahead).then_some(seen);
+        let is_news = self.told.is_none_or(|(told, again)| told != seen || again <= now);
+        if is_news {
+            self.told = Some((seen, now + TOLD_EVERY));
+        }
+        is_news
+    }
+
+    /// The store takes what lives here at that epoch.
+    pub(super) fn accept(&mut self, epoch: Epoch) {
+        if self.home.epoch_mut().is_some_and(|lives| *lives == epoch) {
+            self.forgive();
+        }
+    }
+
+    fn forgive(&mut self) {
+        (self.refused, self.told) = (None, None);
+    }
+
+    /// The epoch that the store refused, and the highest one that it has seen.
+    pub(super) fn refused(&self) -> Option<(Epoch, Epoch)> {
+        self.refused.map(|seen| (self.newest, seen))
     }
 
     /// Drops everything that lives here or came here. Records stay: what comes late is still passed on.
@@ -309,7 +389,8 @@ impl Residence {
                 effects.push(Effect::Drop { shard, epoch, why });
                 effects.push(Effect::Publish(Event::Dropped { shard, epoch, why }));
                 self.home = Home::Empty;
-                self.origins.retain(|origin| *origin != epoch);
+                self.forgive();
+                self.origins.retain(|(_, lives)| *lives != epoch);
             }
         }
     }
@@ -317,7 +398,7 @@ impl Residence {
     /// The time of that is over.
     pub(super) fn forget(&mut self, what: Remembered, effects: &mut Effects<Effect>) {
         match what {
-            Remembered::Whence(epoch) => self.forget_origin(epoch, effects),
+            Remembered::Whence(epoch) => self.forget_origin(|(came, _)| *came == epoch, effects),
             Remembered::Whither(epoch) => self.forget_records(|(at, _)| *at == epoch, effects),
         }
     }
@@ -327,9 +408,8 @@ impl Residence {
         self.forget_records(|(_, to)| !is_member(*to), effects);
     }
 
-    fn forget_origin(&mut self, epoch: Epoch, effects: &mut Effects<Effect>) {
-        if self.origins.contains(&epoch) {
-            self.origins.retain(|origin| *origin != epoch);
+    fn forget_origin(&mut self, which: impl Fn(&(Epoch, Epoch)) -> bool, effects: &mut Effects<Effect>) {
+        for (_, epoch) in self.origins.extract_if(.., |origin| which(origin)) {
             effects.push(Effect::Forget { shard: self.shard, epoch });
         }
     }
@@ -339,7 +419,7 @@ impl Residence {
             self.records.extract_if(.., |record| which(record)).map(|(epoch, _)| epoch).collect();
         for epoch in over {
             // A lane forgets one thing at a time, whence the shard came first.
-            self.forget_origin(epoch, effects);
+            self.forget_origin(|(_, lives)| *lives == epoch, effects);
             effects.push(Effect::Forget { shard: self.shard, epoch });
         }
     }
@@ -375,6 +455,7 @@ impl Residence {
         };
         assert_eq!(epoch, self.newest, "{:?} lives here at an epoch that is not its newest", self.shard);
         assert!(next.is_none_or(|next| next > epoch), "{:?} moves to an epoch below its own", self.shard);
+        assert!(self.ran <= self.newest, "{:?} runs at an epoch that is not owned here", self.shard);
         assert!(
             self.installed.is_none_or(|at| at > self.newest),
             "{:?} is installed below what ran",

@@ -2,6 +2,7 @@
 
 mod departure;
 mod hosting;
+mod raising;
 mod sending;
 
 use alloc::vec;
@@ -76,6 +77,7 @@ impl Rig {
             roles: Arc::new([]),
             app_version: "1".into(),
             zone: "".into(),
+            disk: None,
         };
         self.change(Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) })));
     }

@@ -34,8 +34,13 @@ fn epoch(count: u64) -> Epoch {
 }
 
 fn admit(number: u64) -> Change {
-    let facts =
-        Facts { id: NodeId::new("n"), roles: Arc::from([]), app_version: "1".into(), zone: "".into() };
+    let facts = Facts {
+        id: NodeId::new("n"),
+        roles: Arc::from([]),
+        app_version: "1".into(),
+        zone: "".into(),
+        disk: None,
+    };
     let incarnation = Incarnation { address: Address::new(alloc::format!("a{number}")), uid: uid(number) };
     Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) }))
 }
@@ -301,4 +306,41 @@ fn what_an_era_before_handed_out_is_over_and_what_this_one_will_is_not() {
     let mut reborn = Table::new(Cluster { era: 6, ..owned().cluster() });
     reborn.kinds.clone_from(&owned().kinds);
     assert!(reborn.issued(Some(SHARD)) > epoch(1) && reborn.issued(Some(SHARD)) < Epoch::first(6));
+}
+
+#[test]
+fn a_raised_epoch_keeps_owner_and_lineage_and_ends_a_move() {
+    for mut table in [owned(), moving()] {
+        apply(&mut table, step(Step::Raise(epoch(9))));
+        let expected =
+            Entry { owner: uid(1), epoch: epoch(9), issued: epoch(9), lineage: epoch(1), moving: None };
+        assert_eq!(entry(&table), expected);
+        assert_eq!(table.next_epoch(SHARD), epoch(10));
+        no_longer_fits(&table, &step(Step::Settle(epoch(2))));
+    }
+}
+
+#[test]
+fn an_epoch_that_is_not_higher_raises_nothing() {
+    no_longer_fits(&town(), &step(Step::Raise(epoch(9))));
+    no_longer_fits(&owned(), &step(Step::Raise(epoch(1))));
+    no_longer_fits(&owned(), &step(Step::Raise(Epoch::first(4))));
+    no_longer_fits(&moving(), &step(Step::Raise(epoch(2))));
+    let orphaned = after([step(Step::Own(uid(1), epoch(1))), Change::Remove(uid(1), Removal::Quiet)]);
+    no_longer_fits(&orphaned, &step(Step::Raise(epoch(9))));
+}
+
+#[test]
+fn an_epoch_is_raised_into_another_era_but_not_ten_years_ahead() {
+    const TEN_YEARS: u32 = 10 * 366 * 24 * 60 * 60;
+    let table = owned();
+    let (last, far) = (Epoch::first(5 + TEN_YEARS - 1), Epoch::first(5 + TEN_YEARS));
+    assert_eq!(table.epoch_above(SHARD, last), Some(last.next()));
+    assert_eq!(after([step(Step::Own(uid(1), epoch(1))), step(Step::Raise(last))]).issued(Some(SHARD)), last);
+    assert!(!table.is_far_ahead(last) && table.is_far_ahead(far));
+    for seen in [far, Epoch::new(u64::MAX), Epoch::new(Epoch::before(5 + TEN_YEARS).get() - 1)] {
+        assert_eq!(table.epoch_above(SHARD, seen), None, "{seen}");
+    }
+    no_longer_fits(&table, &step(Step::Raise(far)));
+    assert_eq!(table.epoch_above(SHARD, Epoch::ZERO), Some(epoch(2)), "above what is handed out, always");
 }

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::raft::Message;
 use borough_protocol::log::{Committed, Log};
 use borough_protocol::random::Random;
 use borough_protocol::time::Timestamp;
 use borough_protocol::version::Term;
+use borough_protocol::voters::VoterId;
 
 use super::voter::{Copy, Said, Voter};
 use crate::carrier::{State, uid};
@@ -108,10 +108,10 @@ pub(super) struct Rig {
     queue: BTreeMap<(Timestamp, u64), Event>,
     places: BTreeMap<u64, Place>,
     /// Who was in office, by term.
-    offices: BTreeMap<Term, Uid>,
+    offices: BTreeMap<Term, VoterId>,
     payload: u64,
     /// The voters that the policy wants.
-    wanted: BTreeSet<Uid>,
+    wanted: BTreeSet<VoterId>,
     cut: BTreeSet<(u64, u64)>,
     lost_per_mille: u64,
     doubled_per_mille: u64,

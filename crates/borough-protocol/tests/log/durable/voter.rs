@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::raft::{Message, Raft, Stored, Write};
 use borough_protocol::log::{Committed, Log, Outbox};
 use borough_protocol::time::Timestamp;
+use borough_protocol::voters::VoterId;
 
 use crate::carrier::{State, TIMING, uid};
 
@@ -17,7 +17,7 @@ pub(super) struct Voter {
     pub(super) log: Raft<u64, State>,
     pub(super) disk: Copy,
     pub(super) queue: VecDeque<(u64, Write<u64, State>)>,
-    me: Uid,
+    me: VoterId,
     flaws: Flaws,
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_protocol::incarnation::Uid;
+use borough_protocol::voters::VoterId;
 
 use super::{Event, Network, PLACES, Rig};
 use crate::carrier::Carrier;
@@ -31,8 +31,8 @@ impl<L: Carrier> Rig<L> {
     }
 
     /// Anybody; one time in three the coordinator.
-    fn victim(&mut self) -> Uid {
-        let all: Vec<Uid> = self.hosts.keys().copied().collect();
+    fn victim(&mut self) -> VoterId {
+        let all: Vec<VoterId> = self.hosts.keys().copied().collect();
         let office = self.hosts.iter().find(|(_, host)| host.log.in_office()).map(|(uid, _)| *uid);
         let any = *self.random.pick(&all).expect("somebody lives");
         office.filter(|_| self.random.below(3) == 0).unwrap_or(any)
@@ -64,13 +64,13 @@ impl<L: Carrier> Rig<L> {
         self.network.delay_ms = (low, low + self.random.between(1, spread));
     }
 
-    fn compact(&mut self, who: Uid) {
+    fn compact(&mut self, who: VoterId) {
         let Some(host) = self.hosts.get_mut(&who) else { return };
         host.log.compact(host.state.version, host.state);
         self.settle(who, Vec::new());
     }
 
-    fn stand_for_no_reason(&mut self, who: Uid) {
+    fn stand_for_no_reason(&mut self, who: VoterId) {
         if !self.harsh {
             return;
         }
@@ -79,13 +79,13 @@ impl<L: Carrier> Rig<L> {
         self.settle(who, out);
     }
 
-    fn begin_to_leave(&mut self, who: Uid) {
+    fn begin_to_leave(&mut self, who: VoterId) {
         let Some(host) = self.hosts.get_mut(&who) else { return };
         host.leaving.get_or_insert(self.now);
     }
 
     /// The fourth rule: who leaves goes on answering until no list in force names it, or for some seconds.
-    pub(super) fn leave_if_unneeded(&mut self, who: Uid) {
+    pub(super) fn leave_if_unneeded(&mut self, who: VoterId) {
         let Some(since) = self.hosts.get(&who).and_then(|host| host.leaving) else { return };
         let named = self.lists_in_force().any(|voters| voters.names(who));
         if !named && self.hosts.len() > 1 {
@@ -95,19 +95,19 @@ impl<L: Carrier> Rig<L> {
         }
     }
 
-    fn crash(&mut self, who: Uid) {
+    fn crash(&mut self, who: VoterId) {
         if self.hosts.len() > 1 && (!self.survivable || self.rest_survives(who)) {
             self.kill(who);
         }
     }
 
-    fn rest_survives(&self, who: Uid) -> bool {
+    fn rest_survives(&self, who: VoterId) -> bool {
         let alive = |uid| uid != who && self.hosts.contains_key(&uid);
         self.now > self.crashed_at + Duration::from_millis(900)
             && self.lists_in_force().all(|voters| voters.quorum(alive))
     }
 
-    fn kill(&mut self, who: Uid) {
+    fn kill(&mut self, who: VoterId) {
         let Some(host) = self.hosts.remove(&who) else { return };
         self.crashed_at = self.now;
         self.counts.crashes += 1;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::VotersChange;
 use borough_protocol::time::Timestamp;
+use borough_protocol::voters::VoterId;
 
 use super::Host;
 use crate::carrier::{Carrier, TIMING};
@@ -15,10 +15,10 @@ const SETTLED: Duration = Duration::from_millis(200);
 
 /// The older, the sooner.
 pub(super) fn stand_if_quiet<L: Carrier>(
-    me: Uid,
+    me: VoterId,
     host: &mut Host<L>,
     now: Timestamp,
-    out: &mut Vec<(Uid, L::Message)>,
+    out: &mut Vec<(VoterId, L::Message)>,
 ) {
     if let Some((_, heard)) = host.log.coordinator() {
         host.coordinator_heard = host.coordinator_heard.max(heard);
@@ -36,10 +36,10 @@ pub(super) fn stand_if_quiet<L: Carrier>(
 
 /// One step towards an odd number of living voters, the oldest; nothing if a change is under way.
 pub(super) fn change_lists<L: Carrier>(
-    me: Uid,
+    me: VoterId,
     host: &mut Host<L>,
-    (now, alive): (Timestamp, &[Uid]),
-    out: &mut Vec<(Uid, L::Message)>,
+    (now, alive): (Timestamp, &[VoterId]),
+    out: &mut Vec<(VoterId, L::Message)>,
 ) {
     if !host.log.in_office() || host.log.voters().is_joint() {
         return;
@@ -69,18 +69,19 @@ pub(super) fn change_lists<L: Carrier>(
     let _ = host.log.change_voters(now, change, out);
 }
 
-fn wanted<L: Carrier>(me: Uid, host: &Host<L>, now: Timestamp) -> Option<VotersChange> {
+fn wanted<L: Carrier>(me: VoterId, host: &Host<L>, now: Timestamp) -> Option<VotersChange> {
     let log = &host.log;
-    let fresh = |uid: Uid, ms: u64| {
+    let fresh = |uid: VoterId, ms: u64| {
         uid == me || host.heard.get(&uid).is_some_and(|(at, _)| now < *at + Duration::from_millis(ms))
     };
-    let leaving = |uid: Uid| match host.heard.get(&uid) {
+    let leaving = |uid: VoterId| match host.heard.get(&uid) {
         _ if uid == me => host.leaving.is_some(),
         Some((_, leaving)) => *leaving,
         None => false,
     };
-    let known = host.heard.keys().copied().chain([me]).collect::<BTreeSet<Uid>>();
-    let living: BTreeSet<Uid> = known.into_iter().filter(|&uid| fresh(uid, 700) && !leaving(uid)).collect();
+    let known = host.heard.keys().copied().chain([me]).collect::<BTreeSet<VoterId>>();
+    let living: BTreeSet<VoterId> =
+        known.into_iter().filter(|&uid| fresh(uid, 700) && !leaving(uid)).collect();
     let named = |uid| log.voters().names(uid) || log.learners().contains(&uid);
     if let Some(&uid) = living.iter().find(|&&uid| !named(uid)) {
         return Some(VotersChange::AddLearner(uid));
@@ -90,9 +91,9 @@ fn wanted<L: Carrier>(me: Uid, host: &Host<L>, now: Timestamp) -> Option<VotersC
     }
     let now_voting = &log.voters().now;
     let caught_up = |uid| fresh(uid, 400) && log.matched(uid) + 16 > host.state.version.index;
-    let ready: Vec<Uid> =
+    let ready: Vec<VoterId> =
         living.into_iter().filter(|&uid| now_voting.contains(&uid) || caught_up(uid)).collect();
     let count = ready.len().min(5).div_ceil(2) * 2;
-    let next: BTreeSet<Uid> = ready.iter().copied().take(count.saturating_sub(1)).collect();
+    let next: BTreeSet<VoterId> = ready.iter().copied().take(count.saturating_sub(1)).collect();
     (!next.is_empty() && next != *now_voting).then_some(VotersChange::Begin(next))
 }

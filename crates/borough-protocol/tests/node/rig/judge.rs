@@ -43,7 +43,8 @@ impl Judge {
             | Event::Table(_)
             | Event::Removed(..)
             | Event::Drain
-            | Event::Closing => {}
+            | Event::Closing
+            | Event::LogLost(_) => {}
         }
     }
 

@@ -43,7 +43,8 @@ impl Parcel {
             | Message::Gone
             | Message::Hello(_)
             | Message::ToStore(_)
-            | Message::FromStore(_) => None,
+            | Message::FromStore(_)
+            | Message::Copy => None,
         }
     }
 }

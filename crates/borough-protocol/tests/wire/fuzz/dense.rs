@@ -38,6 +38,7 @@ fn knock(roles: usize, rows: usize, seeds: usize) -> Message {
         roles: vec![String::new(); roles].into(),
         app_version: "".into(),
         zone: "".into(),
+        disk: None,
     };
     Message::Knock(Arc::new(Knock {
         me: Incarnation { address: Address::new(""), uid: uid(1) },
@@ -47,12 +48,14 @@ fn knock(roles: usize, rows: usize, seeds: usize) -> Message {
         attempt: None,
         memory: None,
         over: [].into(),
+        ended: [].into(),
     }))
 }
 
 /// A table whose members say nothing of themselves.
 fn table() -> Table {
-    let facts = Facts { id: NodeId::new(""), roles: [].into(), app_version: "".into(), zone: "".into() };
+    let facts =
+        Facts { id: NodeId::new(""), roles: [].into(), app_version: "".into(), zone: "".into(), disk: None };
     let facts = Arc::new(facts);
     let mut table = Table::new(Cluster { name: 0, era: 0, founder: uid(1) });
     for number in 1..=2000 {
@@ -95,7 +98,7 @@ fn sharded() -> Table {
 
 /// The name of each, and its bytes.
 pub(crate) fn lists() -> Vec<(&'static str, Vec<u8>)> {
-    let one = || BTreeSet::from([uid(1)]);
+    let one = || BTreeSet::from([borough_protocol::voters::VoterId::of_life(uid(1))]);
     let nothing = vec![(Version::ZERO, Entry::<Change>::Nothing); COUNT];
     let cluster = Cluster { name: 0, era: 0, founder: uid(1) };
     let swap =

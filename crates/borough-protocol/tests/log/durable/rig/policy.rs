@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::{Log, VotersChange};
 use borough_protocol::time::Timestamp;
+use borough_protocol::voters::VoterId;
 
 use super::super::voter::{Said, Voter};
 use super::Place;
@@ -13,7 +13,13 @@ use crate::carrier::TIMING;
 
 const RANK: Duration = Duration::from_millis(150);
 
-pub(super) fn act(me: Uid, place: &mut Place, now: Timestamp, wanted: &BTreeSet<Uid>, out: &mut Said) {
+pub(super) fn act(
+    me: VoterId,
+    place: &mut Place,
+    now: Timestamp,
+    wanted: &BTreeSet<VoterId>,
+    out: &mut Said,
+) {
     let Some(voter) = &mut place.voter else { return };
     let log = &mut voter.log;
     if now >= log.next_deadline() {
@@ -36,17 +42,17 @@ pub(super) fn act(me: Uid, place: &mut Place, now: Timestamp, wanted: &BTreeSet<
 }
 
 /// One step towards the wanted voters; refused while a change is under way, and then asked for with the next tick.
-fn change_lists(me: Uid, voter: &mut Voter, now: Timestamp, wanted: &BTreeSet<Uid>, out: &mut Said) {
+fn change_lists(me: VoterId, voter: &mut Voter, now: Timestamp, wanted: &BTreeSet<VoterId>, out: &mut Said) {
     let log = &mut voter.log;
     if log.voters().is_joint() || log.voters().now == *wanted {
         return;
     }
-    let named = |uid: Uid| log.voters().names(uid) || log.learners().contains(&uid);
+    let named = |uid: VoterId| log.voters().names(uid) || log.learners().contains(&uid);
     if let Some(&uid) = wanted.iter().find(|&&uid| !named(uid)) {
         let _ = log.change_voters(now, VotersChange::AddLearner(uid), out);
         return;
     }
-    let level = |uid: Uid| log.matched(uid) + 8 > log.last_index();
+    let level = |uid: VoterId| log.matched(uid) + 8 > log.last_index();
     if !wanted.iter().all(|&uid| uid == me || level(uid)) {
         return;
     }

@@ -1,0 +1,105 @@
+//! What a node with a data directory has on its disk, and the writes that change it: plain values, for the caller to store.
+//!
+//! ```text
+//! (no record) --founds, or is welcomed--> Member --leaves in order--> Left
+//!      ^                                     |  `--------------------> Ended   the whole cluster was closed, or its last member left
+//!      `--------- counts as fresh -----------+----- is told so ----------^
+//! ```
+//! A node writes that it is a member before it uses a welcome, and before a cluster that it founds decides anything (then the record names no voters yet). With such a record it looks for that cluster
+//! alone, and never founds one: so no restart of any set of nodes makes a second cluster. One that left in order does not found either: others may have
+//! stayed. Only the end of the whole cluster makes its nodes fresh, and the eras of the clusters that they found afterwards rise.
+
+use alloc::sync::Arc;
+
+use crate::formation::Memory;
+use crate::incarnation::Address;
+use crate::log::raft;
+use crate::table::{Change, Table};
+use crate::voters::VoterId;
+
+/// What a durable voter has written of its log.
+pub type StoredLog = raft::Stored<Change, Arc<Table>>;
+
+/// A change of what is on the disk. Each is made whole or not at all, and in the order of their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// The record of the cluster.
+    Record(Record),
+    /// The log goes, with term and vote, and the node is another voter from now on: lists of the former cluster may still name the one that it was, and a voter
+    /// without its log must not vote again.
+    BecomeVoter(VoterId),
+    /// Something of the log.
+    Log(raft::Write<Change, Arc<Table>>),
+}
+
+/// Which cluster a node belongs to, as its disk says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Record {
+    /// How it stands to that cluster.
+    pub bond: Bond,
+    /// Which founding, and its voters.
+    pub memory: Arc<Memory>,
+    /// Where its members listened.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub members: Arc<[Address]>,
+}
+
+/// How a node stands to the cluster of its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Bond {
+    /// It belongs to it: it is a member, or was one when its process ended.
+    Member,
+    /// It left in order. Others may have stayed.
+    Left,
+    /// The whole cluster has ended, and the node knows it.
+    Ended,
+}
+
+/// Everything that is on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// As whom the node votes.
+    pub voter: VoterId,
+    /// The cluster that the node belongs to; `None` if it is fresh.
+    pub record: Option<Record>,
+    /// Its log in that cluster; `None` if it never had one.
+    pub log: Option<StoredLog>,
+}
+
+impl Image {
+    /// Of a directory that is new.
+    pub fn new(voter: VoterId) -> Self {
+        Self { voter, record: None, log: None }
+    }
+
+    /// Makes one write.
+    pub fn apply(&mut self, write: Write) {
+        match write {
+            Write::Record(record) => self.record = Some(record),
+            Write::BecomeVoter(voter) => (self.voter, self.log) = (voter, None),
+            Write::Log(write) => self.log.get_or_insert_with(StoredLog::default).apply(write),
+        }
+    }
+
+    /// Whether the node goes on with its log: it belongs to the cluster, and the log says who votes there.
+    pub(crate) fn resumes(&self) -> bool {
+        let is_member = self.record.as_ref().is_some_and(|record| record.bond == Bond::Member);
+        self.has_log() && is_member
+    }
+
+    /// The record, unless it is of a founding that crashed before it decided anything: nobody but the founder ever knew of that.
+    pub(crate) fn past(&self) -> Option<&Record> {
+        let is_decided = |record: &&Record| !record.memory.voters.now.is_empty();
+        self.record
+            .as_ref()
+            .filter(|record| self.has_log() || record.bond != Bond::Member || is_decided(record))
+    }
+
+    /// A term and a vote without a list are no log: such a node was never counted as a voter, and knows no list of voters.
+    fn has_log(&self) -> bool {
+        let is_list = |item: &raft::Item<Change>| matches!(item, raft::Item::Lists { .. });
+        self.log.as_ref().is_some_and(|log| log.snapshot.is_some() || log.entries.iter().any(is_list))
+    }
+}

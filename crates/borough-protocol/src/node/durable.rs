@@ -1,0 +1,362 @@
+//! A node with a data directory: what it writes, what waits for that, and how it resumes after a restart.
+//!
+//! ```text
+//! no log on the disk --------> Seeking: looks for the cluster of its record alone, or is fresh
+//! a log on the disk ---------> Taking part at once, as the voter it was, with a new life that is not admitted yet
+//!                                 | knocks at the addresses it knows until it is heard; votes as soon as a quorum of the voters has found each other
+//!                                 +--> admitted like any other guest
+//! ```
+//! The promise: a welcome is used, and a founding decides something, only when the record of that cluster is on the disk; what the log says leaves
+//! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Word};
+use super::participant::{Participant, raft_timing};
+use super::{Identity, Node, Phase};
+use crate::disk::{Bond, Image, Record, StoredLog, Write};
+use crate::flaws::Flaw;
+use crate::formation::{Awaited, Knock, Memory, Missing, Welcome};
+use crate::gossip;
+use crate::incarnation::{Address, Uid};
+use crate::log::raft::{Raft, Unrestorable};
+use crate::log::{Carrier, Log};
+use crate::machine::Effects;
+use crate::random::Random;
+use crate::table::Table;
+use crate::time::Timestamp;
+use crate::version::Version;
+use crate::voters::{VoterId, Voters};
+
+/// The record follows the members' addresses at most that often.
+const RECORDED_EVERY: Duration = Duration::from_secs(1);
+
+/// The disk of a node as the machine knows it.
+#[derive(Debug)]
+pub(super) struct DiskState {
+    /// What was there when this life began.
+    image: Image,
+    /// The number of the newest write.
+    number: u64,
+    /// Writes that are not on the disk yet, and which of the log's writes each is.
+    waiting: VecDeque<(u64, Option<u64>)>,
+    /// A welcome that waits for the record.
+    welcome: Option<(u64, Uid, Arc<Welcome>)>,
+    /// The record as it was last written, with the table's version then, and when it is looked at again.
+    recorded: Option<(Version, Record)>,
+    record_at: Timestamp,
+}
+
+/// What a participant with a disk has besides.
+#[derive(Debug, Default)]
+pub(super) struct Durable {
+    /// When it started again as the voter that it was before; `None` if it came as another.
+    pub(super) resumed: Option<Timestamp>,
+    /// Where members of its cluster listened when its last process ended.
+    known: Vec<Address>,
+    /// Its disk takes no writes.
+    pub(super) disk_failed: bool,
+    /// Voters whose logs came back shorter, and up to where each has to catch up.
+    lost: BTreeMap<VoterId, u64>,
+}
+
+impl DiskState {
+    pub(super) fn new(image: Image) -> Self {
+        Self {
+            image,
+            number: 0,
+            waiting: VecDeque::new(),
+            welcome: None,
+            recorded: None,
+            record_at: Timestamp::ZERO,
+        }
+    }
+
+    /// The record that was there when this life began.
+    pub(super) fn record(&self) -> Option<&Record> {
+        self.image.past()
+    }
+
+    /// Whether a welcome waits to be used.
+    pub(super) fn is_welcomed(&self) -> bool {
+        self.welcome.is_some()
+    }
+
+    fn write(&mut self, write: Write, of_log: Option<u64>, effects: &mut Effects<Effect>) -> u64 {
+        self.number += 1;
+        self.waiting.push_back((self.number, of_log));
+        effects.push(Effect::Write { number: self.number, write });
+        self.number
+    }
+
+    /// Everything up to that number is on the disk; says which of the log's writes are.
+    fn written(&mut self, up_to: u64) -> Option<u64> {
+        let done = self.waiting.partition_point(|(number, _)| *number <= up_to);
+        self.waiting.drain(..done).filter_map(|(_, of_log)| of_log).next_back()
+    }
+}
+
+impl Node {
+    /// The participant that goes on where the voter of this disk was; `None` if it has nothing to go on with.
+    pub(super) fn resume(&mut self, now: Timestamp) -> Option<Result<Participant, Unrestorable>> {
+        let disk = self.disk.as_mut().filter(|disk| disk.image.resumes())?;
+        let (record, log) = (disk.image.record.clone()?, disk.image.log.take()?);
+        Some(Participant::resume(now, self.identity.clone(), &record, log, &mut self.random))
+    }
+
+    /// Clears a log that is not gone on with: a crash left it before it held anything that others could know of.
+    pub(super) fn clear_log(&mut self, effects: &mut Effects<Effect>) {
+        if let Some(disk) = &mut self.disk
+            && disk.image.log.take().is_some()
+        {
+            disk.write(Write::BecomeVoter(disk.image.voter), None, effects);
+        }
+    }
+
+    /// Whether a node with a disk has to write first that it was welcomed; then it does, and is woken when that is written.
+    pub(super) fn holds_back(
+        &mut self,
+        from: Uid,
+        welcome: &Arc<Welcome>,
+        effects: &mut Effects<Effect>,
+    ) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        if disk.welcome.is_none() {
+            let memory = Memory::of_table(&welcome.table, self.identity.is_durable());
+            let (memory, members) = (Arc::new(memory), addresses(&welcome.table));
+            let record = Record { bond: Bond::Member, memory, members };
+            let number = disk.write(Write::Record(record), None, effects);
+            disk.welcome = Some((number, from, welcome.clone()));
+        }
+        !self.identity.settings.flaws.has(Flaw::WelcomeBeforeRecord)
+    }
+
+    /// Everything up to that number is on the disk.
+    pub(super) fn written(&mut self, now: Timestamp, up_to: u64, effects: &mut Effects<Effect>) {
+        let Some(disk) = &mut self.disk else { return };
+        let of_log = disk.written(up_to);
+        if let Some((_, from, welcome)) = disk.welcome.take_if(|(number, ..)| *number <= up_to) {
+            return self.join(now, from, &welcome, effects);
+        }
+        if let (Phase::TakingPart(participant), Some(up_to)) = (&mut self.phase, of_log) {
+            participant.log.written(now, up_to, &mut participant.outbox.log);
+            if let Some(end) = participant.settle(now, effects) {
+                self.end(end, effects);
+            }
+        }
+    }
+
+    /// Gives out what is to be written: first the record, so that no decision of a founding is on the disk without it.
+    pub(super) fn write(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let (Some(disk), Phase::TakingPart(participant)) = (&mut self.disk, &mut self.phase) else { return };
+        let version = participant.table.version();
+        let is_old = disk.recorded.as_ref().is_none_or(|(recorded, _)| *recorded != version);
+        // One that starts again knows less than its disk until it knows a table.
+        let knows_less = version == Version::ZERO && participant.durable.resumed.is_some();
+        if is_old && !knows_less && disk.record_at <= now {
+            disk.record_at = now + RECORDED_EVERY;
+            let mut record = participant.record(Bond::Member);
+            if version == Version::ZERO {
+                record.memory = Arc::new(Memory { voters: Voters::default(), ..(*record.memory).clone() });
+            }
+            if disk.recorded.as_ref().is_none_or(|(_, before)| *before != record) {
+                disk.write(Write::Record(record.clone()), None, effects);
+            }
+            disk.recorded = Some((version, record));
+        }
+        for (number, write) in participant.log.take_writes() {
+            disk.write(Write::Log(write), Some(number), effects);
+        }
+    }
+
+    /// What an end means for the disk.
+    pub(super) fn write_end(&mut self, end: &End, effects: &mut Effects<Effect>) {
+        let Some(disk) = &mut self.disk else { return };
+        let participant = match &self.phase {
+            Phase::TakingPart(participant) => Some(participant),
+            Phase::Seeking(_) | Phase::AskingStore(_) | Phase::Ended => None,
+        };
+        let is_last = participant.is_some_and(|participant| participant.is_last())
+            || self.identity.settings.flaws.has(Flaw::LeavingEndsTheCluster);
+        let bond = match end {
+            End::Left if is_last => Some(Bond::Ended),
+            // Nobody has voted it out: its vote and its log may be needed, so the disk stays that of a voter. The next life goes on with them.
+            End::Left if participant.is_some_and(|participant| participant.votes()) => return,
+            End::Left => Some(Bond::Left),
+            End::Closed | End::GaveUp(GaveUp::Over) => Some(Bond::Ended),
+            // The next life joins or founds another cluster, or comes as another.
+            End::GaveUp(GaveUp::Overtaken(_) | GaveUp::Recovers | GaveUp::Copy) => None,
+            End::GaveUp(GaveUp::Removed | GaveUp::Suspended | GaveUp::Forsaken | GaveUp::DownAll)
+            | End::Refused(_)
+            | End::Unreadable(_) => return,
+        };
+        match (bond, participant) {
+            (Some(bond), Some(participant)) => {
+                let knows_less =
+                    participant.table.version() == Version::ZERO && participant.durable.resumed.is_some();
+                let known = disk.image.record.clone().filter(|_| knows_less);
+                let record =
+                    known.map_or_else(|| participant.record(bond), |record| Record { bond, ..record });
+                disk.write(Write::Record(record), None, effects);
+            }
+            // It was in no cluster: what its disk says of an earlier one stays true.
+            (Some(_), None) => return,
+            (None, _) => {}
+        }
+        if let Some(voter) = VoterId::new(self.random.next_u64()) {
+            disk.write(Write::BecomeVoter(voter), None, effects);
+        }
+    }
+
+    /// It learned, while it looked for its cluster, that this has ended.
+    pub(super) fn write_ended(&mut self, effects: &mut Effects<Effect>) {
+        let Some(disk) = &mut self.disk else { return };
+        if let Some(record) = disk.image.record.as_mut().filter(|record| record.bond != Bond::Ended) {
+            record.bond = Bond::Ended;
+            let record = record.clone();
+            disk.write(Write::Record(record), None, effects);
+        }
+    }
+
+    /// Nothing that a disk which does not work should have written is reported, so the log falls silent by itself; renewals are not answered either.
+    pub(super) fn disk_works(&mut self, works: bool) {
+        if let Phase::TakingPart(participant) = &mut self.phase {
+            participant.durable.disk_failed = !works;
+        }
+    }
+}
+
+impl Participant {
+    /// The voter of that log goes on. It does not remember whose leases it counted for: it decides nothing that depends on them for as long as one
+    /// of them may last.
+    fn resume(
+        now: Timestamp,
+        identity: Identity,
+        record: &Record,
+        log: StoredLog,
+        random: &mut Random,
+    ) -> Result<Self, Unrestorable> {
+        let log = Raft::restore(identity.voter, raft_timing(&identity), identity.settings.flaws, log)?;
+        let acts_from = now + identity.settings.timing().wait;
+        let table = Table::new(record.memory.cluster).with_ancestors(record.memory.ancestors.clone());
+        let log = Carrier::Voters(log.into());
+        let mut participant = Self::new(now, identity, table, log, acts_from, random);
+        participant.durable.resumed = Some(now);
+        let places = record.memory.addresses().chain(record.members.iter());
+        participant.durable.known = places.cloned().collect();
+        let voters = participant.log.voters().clone();
+        participant.holder.follow(now, &voters);
+        Ok(participant)
+    }
+
+    /// Whether it has started again as a voter, and is not admitted yet.
+    pub(super) fn is_resuming(&self) -> bool {
+        self.durable.resumed.is_some() && self.holder.admission().is_none()
+    }
+
+    /// What its disk is to say of the cluster.
+    pub(super) fn record(&self, bond: Bond) -> Record {
+        Record { bond, memory: Arc::new(self.memory()), members: addresses(&self.table) }
+    }
+
+    /// Knocks wherever a node of its cluster may listen that it does not hear.
+    pub(super) fn knock_to_resume(&self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let knock =
+            Arc::new(Knock { memory: Some(Arc::new(self.memory())), ..Knock::of_guest(&self.identity) });
+        for address in self.places(now) {
+            let message = Message::Knock(knock.clone());
+            effects.push(Effect::Send { to: Peer::Address(address.clone()), message });
+        }
+    }
+
+    /// Where nodes of its cluster may listen that it does not hear.
+    fn places(&self, now: Timestamp) -> BTreeSet<&Address> {
+        let mut places = self.to_greet(now);
+        places.extend(self.durable.known.iter());
+        places.retain(|address| **address != self.identity.me.address && !self.is_heard(now, address));
+        places
+    }
+
+    /// Another voter of this cluster has started again, too: the two have to know each other before anybody can be elected.
+    pub(super) fn welcome_voter(
+        &mut self,
+        now: Timestamp,
+        knock: &Knock,
+        effects: &mut Effects<Effect>,
+    ) -> bool {
+        let voter = knock.facts.voter(knock.me.uid);
+        let is_of_this = knock.memory.as_ref().is_some_and(|memory| memory.cluster == self.table.cluster());
+        if !(self.identity.is_durable() && is_of_this && self.log.voters().names(voter)) {
+            return false;
+        }
+        self.welcome(now, knock, effects);
+        true
+    }
+
+    /// A node of this cluster tells a voter that has started again what it knows.
+    pub(super) fn welcomed(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        welcome: &Welcome,
+        effects: &mut Effects<Effect>,
+    ) {
+        if self.is_resuming() {
+            self.adopt(now, &welcome.table, effects);
+            let gossip = gossip::Message::Delta(welcome.gossip.clone());
+            self.gossip.handle(now, from, gossip, &mut self.outbox.gossip);
+            self.learn_lives();
+        }
+    }
+
+    /// The coordinator says so where the log of a voter came back shorter than what that voter had confirmed.
+    pub(super) fn tell_of_lost_logs(&mut self, effects: &mut Effects<Effect>) {
+        if self.office.is_none() || !self.identity.is_durable() {
+            return;
+        }
+        let lost = self.log.lost();
+        self.durable.lost.retain(|voter, _| lost.contains(voter));
+        for voter in lost {
+            let Some(uid) = self.lives.uid(voter).filter(|_| !self.durable.lost.contains_key(&voter)) else {
+                continue;
+            };
+            let until = self.log.last_index();
+            self.durable.lost.insert(voter, until);
+            effects.push(Effect::Publish(Event::LogLost(uid)));
+            effects.push(self.word(uid, Word::LogLost(until)));
+        }
+    }
+
+    /// The coordinator says that this node's log came back shorter.
+    pub(super) fn lost_log(&mut self, from: Uid, until: u64, effects: &mut Effects<Effect>) {
+        if self.coordinator() != Some(from) || !self.identity.is_durable() {
+            return;
+        }
+        self.log.stop_voting(until);
+        effects.push(Effect::Publish(Event::LogLost(self.uid())));
+    }
+
+    /// The addresses of voters that it waits for; `None` while it has a quorum.
+    pub(super) fn awaited(&self, now: Timestamp) -> Option<Vec<Awaited>> {
+        if self.is_alive(now) || self.log.store().is_some() {
+            return None;
+        }
+        let memory = self.memory();
+        let me = self.voter();
+        let silent = memory.places.iter().filter(|(voter, _)| {
+            let uid = self.lives.uid(*voter);
+            *voter != me && !uid.is_some_and(|uid| self.heard.contains_key(&uid))
+        });
+        let awaited =
+            |(_, address): &(_, Address)| Awaited { address: address.clone(), why: Missing::Silent };
+        Some(silent.map(awaited).collect())
+    }
+}
+
+/// Where the members listen.
+fn addresses(table: &Table) -> Arc<[Address]> {
+    table.members().values().map(|member| member.incarnation.address.clone()).collect()
+}

@@ -1,0 +1,156 @@
+//! Which life of a node speaks for a voter at the moment.
+//!
+//! A voter without a data directory is its life. A durable one has many lives, one after another: the newest one that is known speaks for it, and no
+//! earlier one is heard as a voter again. The number of a life rises with each start of a directory, so two lives of one number are of copies of it.
+
+use alloc::collections::BTreeMap;
+
+use super::participant::Participant;
+use crate::incarnation::{Address, Facts, Incarnation, Uid};
+use crate::log::Log;
+use crate::voters::VoterId;
+
+/// The newest life of each durable voter that this node knows of.
+#[derive(Clone, Debug, Default)]
+pub struct VoterLives {
+    is_durable: bool,
+    newest: BTreeMap<VoterId, Newest>,
+}
+
+#[derive(Clone, Debug)]
+struct Newest {
+    life: u64,
+    incarnation: Incarnation,
+}
+
+impl VoterLives {
+    /// Of a node in a cluster whose voters are durable, or not.
+    pub fn new(is_durable: bool) -> Self {
+        Self { is_durable, newest: BTreeMap::new() }
+    }
+
+    /// There is such a node. An older life than the one that is known changes nothing.
+    pub fn learn(&mut self, incarnation: &Incarnation, facts: &Facts) {
+        let Some(disk) = facts.disk.filter(|_| self.is_durable) else { return };
+        let is_newer = self
+            .newest
+            .get(&disk.voter)
+            .is_none_or(|newest| (newest.life, newest.incarnation.uid) < (disk.life, incarnation.uid));
+        if is_newer {
+            self.newest.insert(disk.voter, Newest { life: disk.life, incarnation: incarnation.clone() });
+        }
+    }
+
+    /// Whether a life of that directory is known that is not before this one: this one is of a copy.
+    pub fn is_copy(&self, uid: Uid, facts: &Facts) -> bool {
+        facts.disk.is_some_and(|disk| {
+            let newest = self.newest.get(&disk.voter);
+            newest.is_some_and(|newest| newest.life >= disk.life && newest.incarnation.uid != uid)
+        })
+    }
+
+    /// The life that speaks for that voter; `None` if none is known.
+    pub fn uid(&self, voter: VoterId) -> Option<Uid> {
+        if voter == VoterId::STORE {
+            return Some(Uid::STORE);
+        }
+        let newest = self.newest.get(&voter).map(|newest| newest.incarnation.uid);
+        newest.or_else(|| Uid::new(voter.get()).filter(|_| !self.is_durable))
+    }
+
+    /// Whether that life speaks for a durable voter.
+    pub fn is_known(&self, uid: Uid) -> bool {
+        self.newest.values().any(|newest| newest.incarnation.uid == uid)
+    }
+
+    /// The voter that this life speaks for. One that speaks for no durable voter is a voter of its own, which no list names.
+    pub fn voter(&self, uid: Uid) -> VoterId {
+        let newest = self.newest.iter().find(|(_, newest)| newest.incarnation.uid == uid);
+        newest.map_or(VoterId::of_life(uid), |(voter, _)| *voter)
+    }
+
+    /// Where the newest life of that voter listens.
+    pub fn address(&self, voter: VoterId) -> Option<&Address> {
+        self.newest.get(&voter).map(|newest| &newest.incarnation.address)
+    }
+
+    /// Forgets all but these voters.
+    pub fn retain(&mut self, keep: impl Fn(VoterId, Uid) -> bool) {
+        self.newest.retain(|voter, newest| keep(*voter, newest.incarnation.uid));
+    }
+}
+
+impl Participant {
+    /// Learns from gossip and the table which lives there are, and forgets those that are neither members nor voters.
+    pub(super) fn learn_lives(&mut self) {
+        if !self.identity.is_durable() {
+            return;
+        }
+        let Self { lives, gossip, table, log, holder, .. } = self;
+        for member in gossip.document().members() {
+            lives.learn(&member.incarnation, &member.facts);
+        }
+        for member in table.members().values() {
+            lives.learn(&member.incarnation, &member.facts);
+        }
+        let lists = [table.voters(), log.voters(), holder.voters()];
+        let votes = |voter| lists.iter().any(|list| list.names(voter)) || log.learners().contains(&voter);
+        let is_member = |uid| gossip.document().is_member(uid) || table.member(uid).is_some();
+        lives.retain(|voter, uid| votes(voter) || is_member(uid));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incarnation::{Disk, NodeId};
+
+    fn uid(number: u64) -> Uid {
+        Uid::new(number).expect("not 0")
+    }
+
+    fn voter(number: u64) -> VoterId {
+        VoterId::new(number).expect("not 0")
+    }
+
+    fn node(number: u64, life: u64) -> (Incarnation, Facts) {
+        let facts = Facts {
+            id: NodeId::new("node"),
+            roles: [].into(),
+            app_version: "".into(),
+            zone: "".into(),
+            disk: Some(Disk { voter: voter(7), life }),
+        };
+        (Incarnation { address: Address::new("node:1"), uid: uid(number) }, facts)
+    }
+
+    #[test]
+    fn the_newest_life_speaks_for_a_durable_voter() {
+        let mut lives = VoterLives::new(true);
+        assert_eq!((lives.uid(voter(7)), lives.voter(uid(1))), (None, voter(1)));
+        for (number, life, speaks) in [(1, 4, 1), (2, 5, 2), (3, 4, 2), (2, 5, 2)] {
+            let (incarnation, facts) = node(number, life);
+            lives.learn(&incarnation, &facts);
+            assert_eq!(lives.uid(voter(7)), Some(uid(speaks)));
+        }
+        assert_eq!((lives.voter(uid(2)), lives.voter(uid(1))), (voter(7), voter(1)));
+    }
+
+    #[test]
+    fn a_life_that_is_not_after_the_known_one_is_of_a_copy() {
+        let mut lives = VoterLives::new(true);
+        let (incarnation, facts) = node(1, 5);
+        lives.learn(&incarnation, &facts);
+        for (number, life, is_copy) in [(1, 5, false), (2, 5, true), (2, 4, true), (2, 6, false)] {
+            assert_eq!(lives.is_copy(uid(number), &node(number, life).1), is_copy, "{number} {life}");
+        }
+    }
+
+    #[test]
+    fn a_voter_without_a_directory_is_its_life() {
+        let mut lives = VoterLives::new(false);
+        let (incarnation, facts) = node(1, 5);
+        lives.learn(&incarnation, &facts);
+        assert_eq!((lives.uid(voter(1)), lives.voter(uid(1))), (Some(uid(1)), voter(1)));
+    }
+}

@@ -1,0 +1,425 @@
+//! Nodes with disks: voters that start again are the voters they were, and nothing is founded twice.
+
+use std::sync::Arc;
+
+use borough_protocol::disk::{Bond, Image};
+use borough_protocol::flaws::Flaws;
+use borough_protocol::formation::Memory;
+use borough_protocol::log::Log;
+use borough_protocol::node::{Command, End, Event, GaveUp};
+use borough_protocol::settings::{Settings, Strategy};
+use borough_protocol::table::{Cluster, Removal};
+use borough_protocol::voters::{VoterId, Voters};
+
+use super::rig::{MILLI, Rig, SECOND};
+
+const THREE: [&str; 3] = ["a", "b", "c"];
+
+fn durable() -> Settings {
+    Settings { durable: true, ..Settings::default() }
+}
+
+fn grown(names: &[&'static str]) -> Rig {
+    Rig::grown_with(Flaws::default(), durable(), names)
+}
+
+fn cluster(rig: &Rig, name: &str) -> Cluster {
+    rig.table(name).cluster()
+}
+
+/// Starts again whoever's life has ended, until all run.
+fn all_run(rig: &mut Rig, names: &[&'static str]) {
+    for _ in 0..100 {
+        if rig.is_whole(names) {
+            return;
+        }
+        for name in names {
+            if !rig.nodes.contains_key(name) {
+                rig.start(name);
+            }
+        }
+        rig.pass(500 * MILLI);
+    }
+    rig.wait_until("all run", MILLI, |rig| rig.is_whole(names));
+}
+
+fn crash_all(rig: &mut Rig, names: &[&'static str]) {
+    rig.each(names, Rig::crash);
+}
+
+#[test]
+fn a_cluster_forms_on_disks_as_without() {
+    let mut rig = Rig::with(durable(), &THREE);
+    rig.each(&THREE, Rig::start);
+    rig.wait_until("formed", 4 * SECOND, |rig| rig.is_whole(&THREE));
+    rig.wait_until("all vote", 10 * SECOND, |rig| rig.voters("a").len() == 3);
+}
+
+#[test]
+fn a_full_restart_in_any_order_continues_the_cluster() {
+    for order in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
+        let mut rig = grown(&THREE);
+        let (before, version) = (cluster(&rig, "a"), rig.table("a").version());
+        crash_all(&mut rig, &THREE);
+        rig.pass(5 * SECOND);
+        for name in order {
+            rig.start(name);
+            rig.pass(300 * MILLI);
+        }
+        rig.wait_until("all are back", 10 * SECOND, |rig| rig.is_whole(&THREE));
+        assert!(THREE.iter().all(|name| cluster(&rig, name) == before), "{order:?}");
+        assert!(rig.table("a").version() > version, "its history goes on");
+    }
+}
+
+#[test]
+fn a_majority_of_the_disks_is_enough_and_a_minority_is_not() {
+    let mut rig = grown(&THREE);
+    let before = cluster(&rig, "a");
+    crash_all(&mut rig, &THREE);
+    rig.start("b");
+    rig.always("one of three waits", 120 * SECOND, |rig| !rig.runs("b"));
+    rig.start("c");
+    rig.wait_until("two of three go on", 10 * SECOND, |rig| rig.is_whole(&["b", "c"]));
+    assert_eq!(cluster(&rig, "b"), before);
+}
+
+#[test]
+fn two_of_three_that_crash_and_start_again_find_the_third() {
+    let mut rig = grown(&THREE);
+    let before = cluster(&rig, "a");
+    crash_all(&mut rig, &["a", "b"]);
+    rig.pass(SECOND);
+    rig.each(&["a", "b"], Rig::start);
+    rig.wait_until("all are back", 15 * SECOND, |rig| rig.is_whole(&THREE));
+    assert!(THREE.iter().all(|name| cluster(&rig, name) == before));
+}
+
+#[test]
+fn a_voter_that_starts_again_while_the_others_run_is_the_voter_it_was() {
+    let mut rig = grown(&THREE);
+    rig.crash("a");
+    rig.start("a");
+    rig.always("the list stays", 5 * SECOND, |rig| rig.voters("b").len() == 3);
+    rig.wait_until("it is back", 5 * SECOND, |rig| rig.is_whole(&THREE));
+    assert_eq!(rig.voters("b"), THREE.into());
+    // It counts: with it, another one may be lost.
+    rig.crash("b");
+    rig.wait_until("two go on", 10 * SECOND, |rig| rig.is_whole(&["a", "c"]));
+}
+
+#[test]
+fn a_node_alone_goes_on_after_a_restart() {
+    let mut rig = grown(&["a"]);
+    let before = cluster(&rig, "a");
+    rig.crash("a");
+    rig.start("a");
+    rig.wait_until("it runs", 6 * SECOND, |rig| rig.is_whole(&["a"]));
+    assert_eq!(cluster(&rig, "a"), before);
+}
+
+#[test]
+fn a_member_that_does_not_vote_waits_for_its_cluster_and_founds_none() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut rig = grown(&names);
+    let before = cluster(&rig, "a");
+    assert_eq!(rig.voters("a").len(), 5);
+    let guest = *names.iter().find(|name| !rig.voters("a").contains(*name)).expect("one does not vote");
+    crash_all(&mut rig, &names);
+    rig.start(guest);
+    rig.always("it waits", 60 * SECOND, |rig| rig.nodes[guest].cluster().is_none());
+    for name in names.iter().filter(|name| **name != guest) {
+        rig.start(name);
+    }
+    rig.wait_until("all are back", 15 * SECOND, |rig| rig.is_whole(&names));
+    assert_eq!(cluster(&rig, guest), before);
+}
+
+/// The seeds are three fresh nodes but for those that have a record: they must not found while one of them belongs to a cluster.
+#[test]
+fn nobody_founds_while_a_seed_belongs_to_a_cluster() {
+    let mut rig = grown(&THREE);
+    let before = cluster(&rig, "a");
+    crash_all(&mut rig, &THREE);
+    // The disks of two are new.
+    for name in ["a", "b"] {
+        let other = VoterId::new(7000 + u64::from(name.as_bytes()[0])).expect("not 0");
+        rig.disks.of(name).image = Image::new(other);
+    }
+    rig.each(&THREE, Rig::start);
+    rig.always("they wait", 120 * SECOND, |rig| rig.running().is_empty());
+    // An operator vouches that the old disks are lost for good.
+    rig.recover("c", &THREE);
+    rig.wait_until("all run", 30 * SECOND, |rig| rig.is_whole(&THREE));
+    assert!(cluster(&rig, "a") > before && rig.table("a").ancestors().has(before));
+}
+
+#[test]
+fn seeds_that_left_in_order_found_nothing_while_others_stay() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut rig = grown(&names);
+    let before = cluster(&rig, "d");
+    for name in THREE {
+        leave(&mut rig, name);
+    }
+    assert!(rig.is_whole(&["d", "e"]));
+    rig.cut(&THREE, &["d", "e"]);
+    rig.each(&THREE, Rig::start);
+    rig.always("they wait", 120 * SECOND, |rig| THREE.iter().all(|name| !rig.runs(name)));
+    rig.heal();
+    rig.wait_until("they join", 15 * SECOND, |rig| rig.is_whole(&names));
+    assert_eq!(cluster(&rig, "a"), before);
+}
+
+#[test]
+fn a_cluster_that_left_in_order_is_founded_again_in_a_later_era() {
+    let mut rig = grown(&THREE);
+    let before = cluster(&rig, "a");
+    for name in ["b", "a", "c"] {
+        leave(&mut rig, name);
+    }
+    let bond = |rig: &mut Rig, name| rig.disks.of(name).image.record.as_ref().map(|record| record.bond);
+    assert_eq!(THREE.map(|name| bond(&mut rig, name)), [Bond::Left, Bond::Left, Bond::Ended].map(Some));
+    // The clock of the founder was set back meanwhile.
+    rig.each(&THREE, Rig::start);
+    rig.wait_until("founded again", 15 * SECOND, |rig| rig.is_whole(&THREE));
+    assert!(cluster(&rig, "a").era > before.era && rig.table("a").ancestors().has(before));
+}
+
+#[test]
+fn a_closed_cluster_is_founded_again_also_with_a_node_that_missed_it() {
+    let mut rig = grown(&THREE);
+    let before = cluster(&rig, "a");
+    rig.crash("c");
+    rig.pass(5 * SECOND);
+    rig.command("a", Command::CloseCluster);
+    rig.wait_until("closed", 10 * SECOND, |rig| rig.nodes.is_empty());
+    rig.start("c");
+    rig.always("it waits for the others", 20 * SECOND, |rig| !rig.runs("c"));
+    rig.each(&["a", "b"], Rig::start);
+    all_run(&mut rig, &THREE);
+    assert!(rig.ends.contains(&("c", End::GaveUp(GaveUp::Over))), "it was told");
+    assert!(cluster(&rig, "c").era > before.era);
+}
+
+#[test]
+fn a_node_that_was_removed_comes_back_as_the_voter_it_was() {
+    let mut rig = grown(&THREE);
+    rig.cut(&["c"], &["a", "b"]);
+    rig.wait_until("removed", 5 * SECOND, |rig| rig.table("a").members().len() == 2);
+    assert_eq!(rig.voters("a").len(), 3, "it is expected back");
+    rig.heal();
+    rig.wait_until("it learns of it", 10 * SECOND, |rig| !rig.nodes.contains_key("c"));
+    rig.start("c");
+    rig.wait_until("it is back", 10 * SECOND, |rig| rig.is_whole(&THREE));
+    assert_eq!(rig.voters("a"), THREE.into());
+}
+
+#[test]
+fn another_member_takes_the_place_of_a_voter_that_is_away() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut rig = grown(&names);
+    let (before, gone) = (rig.voters("a"), "e");
+    assert!(before.contains(gone) && before.len() == 5);
+    rig.crash(gone);
+    rig.wait_until("replaced", 15 * SECOND, |rig| {
+        rig.voters("a").contains("f") && rig.voters("a").len() == 5
+    });
+    rig.start(gone);
+    rig.wait_until("it is back", 10 * SECOND, |rig| rig.is_whole(&names));
+}
+
+#[test]
+fn an_older_copy_of_a_directory_is_refused_and_its_node_must_come_as_a_new_one() {
+    let mut rig = grown(&THREE);
+    let copy = rig.disks.of("b").clone();
+    rig.crash("b");
+    rig.start("b");
+    rig.wait_until("it is back", 10 * SECOND, |rig| rig.is_whole(&THREE));
+    rig.crash("b");
+    *rig.disks.of("b") = copy;
+    rig.start("b");
+    rig.wait_until("refused", 5 * SECOND, |rig| rig.ends.contains(&("b", End::GaveUp(GaveUp::Copy))));
+    assert!(rig.is_whole(&["a", "c"]) || rig.runs("a") && rig.runs("c"));
+}
+
+/// A copy that was made while its node ran: only its log can tell.
+#[test]
+fn a_log_that_came_back_shorter_loses_its_vote_and_gets_a_new_one() {
+    let mut rig = grown(&THREE);
+    let copy = rig.disks.of("b").image.clone();
+    for name in ["d", "e"] {
+        rig.start(name);
+        rig.wait_until("more is decided", 10 * SECOND, |rig| rig.runs(name));
+        leave(&mut rig, name);
+    }
+    rig.crash("b");
+    rig.disks.of("b").image = copy;
+    rig.start("b");
+    let b = rig.uid("b");
+    rig.wait_until("noticed", 15 * SECOND, |rig| rig.heard(&Event::LogLost(b)));
+    rig.wait_until("taken in again", 30 * SECOND, |rig| {
+        rig.is_whole(&THREE) && rig.voters("a") == THREE.into()
+    });
+}
+
+#[test]
+fn a_voter_whose_disk_is_full_stops_answering_and_the_others_go_on() {
+    let mut rig = grown(&THREE);
+    rig.disks.of("a").full = true;
+    rig.start("d");
+    rig.wait_until("the others decide", 15 * SECOND, |rig| {
+        rig.table("b").members().len() == 4 && rig.runs("d")
+    });
+    rig.always("and run", 10 * SECOND, |rig| rig.runs("b") && rig.runs("c"));
+}
+
+/// The directory is mounted at another address: its older life is replaced, and nobody waits until it is found to be silent.
+#[test]
+fn a_life_at_another_address_replaces_the_older_one_of_its_directory() {
+    let mut rig = grown(&THREE);
+    let old = rig.uid("c");
+    rig.crash("c");
+    let disk = rig.disks.of("c").clone();
+    *rig.disks.of("d") = disk;
+    rig.start("d");
+    rig.wait_until("replaced", 2 * SECOND, |rig| rig.heard(&Event::Removed(old, Removal::Replaced)));
+    rig.wait_until("it is a member", 5 * SECOND, |rig| rig.is_whole(&["a", "b", "d"]));
+    assert_eq!(rig.voters("a"), ["a", "b", "d"].into());
+}
+
+/// Gossip gives a guest up that is silent for too long: one that starts again learns of it when it knocks, and comes as another life.
+#[test]
+fn a_voter_that_was_given_up_before_it_was_admitted_comes_back() {
+    let mut rig = grown(&THREE);
+    rig.crash("c");
+    rig.start("c");
+    rig.pass(250 * MILLI);
+    assert!(!rig.runs("c"), "it is not admitted yet");
+    rig.cut(&["c"], &["a", "b"]);
+    rig.pass(30 * SECOND);
+    rig.heal();
+    all_run(&mut rig, &THREE);
+}
+
+/// It is the only voter, and nobody has heard of its new life yet: a leave then must not take the log along.
+#[test]
+fn a_voter_that_leaves_before_it_is_back_keeps_its_vote() {
+    let names = ["a", "b"];
+    let settings = Settings { strategy: Strategy::KeepOldest, ..durable() };
+    let mut rig = Rig::grown_with(Flaws::default(), settings, &names);
+    let before = cluster(&rig, "b");
+    rig.crash("a");
+    rig.start("a");
+    rig.command("a", Command::Leave);
+    rig.wait_until("it goes", SECOND, |rig| !rig.nodes.contains_key("a"));
+    rig.start("a");
+    all_run(&mut rig, &names);
+    assert_eq!(cluster(&rig, "a"), before);
+}
+
+/// The log tells one that starts again of removals that its former lives saw.
+#[test]
+fn a_removal_of_former_lives_stops_nobody_under_down_all() {
+    let settings = Settings { strategy: Strategy::DownAll, ..durable() };
+    let mut rig = Rig::grown_with(Flaws::default(), settings, &THREE);
+    let before = cluster(&rig, "a");
+    rig.crash("c");
+    rig.wait_until("all stop", 30 * SECOND, |rig| rig.nodes.is_empty());
+    all_run(&mut rig, &THREE);
+    assert_eq!(cluster(&rig, "a"), before);
+}
+
+/// A coordinator that starts again may speak to a node that does not know its new life yet: its words are not those of another voter.
+#[test]
+fn a_coordinator_that_starts_again_is_followed_as_the_voter_it_was() {
+    for offset in 0..20 {
+        let mut rig = Rig::with(durable(), &THREE);
+        rig.each(&THREE, Rig::start);
+        rig.wait_until("formed", 10 * SECOND, |rig| rig.is_whole(&THREE));
+        let first = *THREE.iter().find(|name| rig.voters("a").contains(*name)).expect("one votes");
+        let learns = |rig: &Rig| rig.nodes[first].log().is_some_and(|log| !log.learners().is_empty());
+        rig.wait_until("others are to vote", 10 * SECOND, learns);
+        rig.pass(offset * MILLI);
+        rig.crash(first);
+        rig.pass(offset * 20 * MILLI);
+        rig.start(first);
+        all_run(&mut rig, &THREE);
+        rig.wait_until("all vote", 20 * SECOND, |rig| rig.voters("a").len() == 3);
+    }
+}
+
+/// The founder crashed between its first vote and its first list: that founding is nobody's cluster.
+#[test]
+fn a_founding_of_which_only_the_vote_is_written_is_forgotten() {
+    let mut rig = Rig::with(durable(), &THREE);
+    rig.each(&THREE, Rig::start);
+    let wrote = |rig: &mut Rig| THREE.into_iter().find(|name| rig.disks.of(name).image.log.is_some());
+    let founder = (0..10_000).find_map(|_| {
+        rig.pass(MILLI);
+        wrote(&mut rig)
+    });
+    let founder = founder.expect("one founds");
+    rig.crash(founder);
+    // Only the first two writes made it.
+    let image = &mut rig.disks.of(founder).image;
+    if let Some(log) = &mut image.log {
+        log.entries.clear();
+    }
+    if let Some(record) = &mut image.record {
+        let memory = Memory { voters: Voters::default(), ..(*record.memory).clone() };
+        record.memory = Arc::new(memory);
+    }
+    rig.start(founder);
+    all_run(&mut rig, &THREE);
+}
+
+/// Every write of a forming cluster is the last one of its node, in turn: whatever is on the disks then, the cluster is one.
+#[test]
+fn a_crash_at_every_write_leaves_one_cluster() {
+    let mut count = 0;
+    for name in THREE {
+        for write in 1.. {
+            let mut rig = Rig::with(durable(), &THREE);
+            rig.each(&THREE, Rig::start);
+            let end = rig.now + 12 * SECOND;
+            let crashed = crash_at(&mut rig, name, write, end);
+            if !crashed {
+                break;
+            }
+            count += 1;
+            rig.pass(SECOND);
+            rig.start(name);
+            all_run(&mut rig, &THREE);
+        }
+    }
+    println!("{count} crashes, one at each write");
+    assert!(count > 20, "{count}");
+}
+
+/// Lets time pass until that node has given out so many writes, and crashes it before the last is synced.
+fn crash_at(rig: &mut Rig, name: &'static str, write: u64, end: borough_protocol::time::Timestamp) -> bool {
+    while rig.now < end {
+        if rig.disks.of(name).writes >= write {
+            rig.crash(name);
+            return true;
+        }
+        rig.pass(MILLI);
+    }
+    false
+}
+
+fn leave(rig: &mut Rig, name: &'static str) {
+    rig.command(name, Command::Leave);
+    for _ in 0..300 {
+        if rig.events.iter().any(|(who, event)| *who == name && *event == Event::Drain) {
+            rig.events.retain(|(who, event)| *who != name || *event != Event::Drain);
+            rig.command(name, Command::Drained);
+        }
+        if !rig.nodes.contains_key(name) {
+            return;
+        }
+        rig.pass(100 * MILLI);
+    }
+    panic!("{name} does not leave");
+}
