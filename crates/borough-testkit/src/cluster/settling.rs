@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use borough_cluster::{Node, Uid};
+use borough_cluster::{Node, VoterId};
 use tokio::time::Instant;
 
 use super::TestCluster;
@@ -17,7 +17,7 @@ const VOTERS_MAX: usize = 5;
 
 /// Who voted when it was last looked, and since when.
 pub(super) struct Settling {
-    voters: BTreeSet<Uid>,
+    voters: BTreeSet<VoterId>,
     since: Instant,
 }
 
@@ -36,7 +36,11 @@ impl Settling {
         {
             let topology = node.topology().current();
             let voters = &topology.voters;
-            let is_under_way = !voters.next.is_empty() || !voters.now.is_subset(&running);
+            let runs = |voter: &VoterId| {
+                let member = topology.members.iter().find(|member| member.voter() == *voter);
+                member.is_some_and(|member| running.contains(&member.incarnation.uid))
+            };
+            let is_under_way = !voters.next.is_empty() || !voters.now.iter().all(runs);
             if is_under_way || *agreed.get_or_insert_with(|| voters.now.clone()) != voters.now {
                 return Some(format!("node-{number} sees a change of those who vote"));
             }

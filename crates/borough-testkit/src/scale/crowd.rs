@@ -177,7 +177,7 @@ impl Crowd {
     /// What the node there is to the others; a member, if there is none.
     pub(super) fn role(&self, slot: SlotIndex) -> Role {
         let Some(life) = &self.slots[slot].life else { return Role::Member };
-        let votes = |table: &borough_protocol::table::Table| table.voters().names(life.node.uid());
+        let votes = |table: &borough_protocol::table::Table| table.voters().names(life.node.voter());
         if !life.node.table().is_some_and(votes) {
             Role::Member
         } else if life.node.log().is_some_and(Log::in_office) {
@@ -234,6 +234,7 @@ impl Crowd {
             memory: None,
             prefers: None,
             recovers: None,
+            disk: None,
             wall_clock_off: 0,
         };
         let start = birth.start(&mut self.random);
@@ -268,7 +269,7 @@ impl Crowd {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => self.send(slot, uid, &to, message),
-                Effect::Close(_) | Effect::Publish(_) => {}
+                Effect::Close(_) | Effect::Publish(_) | Effect::Write { .. } => {}
                 Effect::End(_) => {
                     self.bury(slot);
                     let delay = self.random.between(10 * MILLISECOND, 500 * MILLISECOND);

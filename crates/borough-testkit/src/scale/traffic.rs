@@ -62,7 +62,8 @@ impl Kind {
             | Message::Promise(_)
             | Message::Release { .. }
             | Message::Refused(_)
-            | Message::Gone => Self::Seeking,
+            | Message::Gone
+            | Message::Copy => Self::Seeking,
             Message::Welcome(_) => Self::Welcome,
             Message::Hello(_) => Self::Hello,
             Message::ToStore(_) | Message::FromStore(_) => Self::Store,
@@ -76,7 +77,7 @@ impl Kind {
                 Word::Renewed(_) => Self::Renewed,
                 Word::Feed(_) => Self::Feed,
                 Word::Log(raft::Message::Snapshot(_)) => Self::Snapshot,
-                Word::Log(_) => Self::Log,
+                Word::Log(_) | Word::LogLost(_) => Self::Log,
                 Word::Quiet(_) => Self::Quiet,
                 Word::Report(_) | Word::Shards(_) | Word::Gone => Self::Report,
             },

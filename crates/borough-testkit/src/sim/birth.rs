@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use borough_protocol::disk::Image;
 use borough_protocol::flaws::Flaw;
 use borough_protocol::formation::{Memory, Search};
-use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
+use borough_protocol::incarnation::{Address, Disk, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::Start;
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
@@ -32,13 +33,16 @@ pub(crate) struct Birth<'a> {
     pub(crate) prefers: Option<Cluster>,
     /// The era of the cluster that it begins anew, if it does.
     pub(crate) recovers: Option<u32>,
+    /// What is on its disk, and which life of the disk it is; none without one.
+    pub(crate) disk: Option<(Image, Disk)>,
     /// By how many seconds the wall clock of its machine is off.
     pub(crate) wall_clock_off: i32,
 }
 
 impl Birth<'_> {
     /// What its machine starts with.
-    pub(crate) fn start(self, random: &mut Random) -> Start {
+    pub(crate) fn start(mut self, random: &mut Random) -> Start {
+        let (image, disk) = self.disk.take().unzip();
         Start {
             me: Incarnation { address: self.address.clone(), uid: self.uid },
             facts: Facts {
@@ -46,6 +50,7 @@ impl Birth<'_> {
                 roles: Arc::new([]),
                 app_version: Arc::from(self.app_version),
                 zone: Arc::from(""),
+                disk,
             },
             search: Search {
                 seeds: self.seeds.to_vec(),
@@ -57,6 +62,7 @@ impl Birth<'_> {
             era: self.wall_clock().max(self.recovers.map_or(0, |era| era.saturating_add(1))),
             seed: random.next_u64(),
             recovers: self.recovers.is_some(),
+            disk: image,
         }
     }
 

@@ -60,6 +60,16 @@ pub enum Fault {
     /// As many voters of its cluster die as leave no quorum, `whom` is cut off from all others, and as soon as it may it is told to begin the
     /// cluster anew.
     Recover { whom: Target, back_after: Nanos, lasts: Nanos },
+    /// Its disk syncs nothing for a while.
+    DiskStuck { whom: Target, lasts: Nanos },
+    /// Its disk has no room; after a while somebody makes room and starts the process again.
+    DiskFull { whom: Target, lasts: Nanos, back_after: Nanos },
+    /// The machine is lost with its disk; another one starts at its address with an empty one.
+    DiskLost { whom: Target, back_after: Nanos },
+    /// A copy of its disk is made now; after a while the process dies, and another one starts with the copy, if no other voter lacks anything then.
+    DiskRestored { whom: Target, after: Nanos, back_after: Nanos },
+    /// All processes die at once; the one in each slot is back after a while of its own.
+    PowerCycle { back_after: Vec<Nanos> },
 }
 
 impl Fault {
@@ -76,6 +86,10 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::DiskStuck { whom, .. }
+            | Self::DiskFull { whom, .. }
+            | Self::DiskLost { whom, .. }
+            | Self::DiskRestored { whom, .. }
             | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => fits(whom),
             Self::Apart { one, other, .. } => fits(one) && fits(other),
@@ -84,7 +98,7 @@ impl Fault {
             Self::Partition { side, .. } => side.iter().all(|slot| *slot < slots) && side.len() < slots,
             Self::Start { slot } => *slot < slots,
             Self::Restart { slots: all, .. } => all.iter().all(|slot| *slot < slots),
-            Self::Storm { .. } | Self::VotersCutOff { .. } => true,
+            Self::Storm { .. } | Self::VotersCutOff { .. } | Self::PowerCycle { .. } => true,
         }
     }
 }
@@ -101,6 +115,10 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::DiskStuck { whom, .. }
+            | Self::DiskFull { whom, .. }
+            | Self::DiskLost { whom, .. }
+            | Self::DiskRestored { whom, .. }
             | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => *whom = find(*whom),
             Self::Apart { one: a, other: b, .. }
@@ -111,6 +129,7 @@ impl Fault {
             | Self::VotersCutOff { .. }
             | Self::Restart { .. }
             | Self::Start { .. }
+            | Self::PowerCycle { .. }
             | Self::Storm { .. } => {}
         }
         fault
@@ -169,6 +188,28 @@ impl fmt::Display for Fault {
                 Back(Some(*back_after)),
                 Length(*lasts)
             ),
+            Self::DiskStuck { whom, lasts } => {
+                write!(f, "the disk of {whom} is stuck for {}", Length(*lasts))
+            }
+            Self::DiskFull { whom, lasts, back_after } => write!(
+                f,
+                "the disk of {whom} is full for {}, then it is started again{}",
+                Length(*lasts),
+                Back(Some(*back_after))
+            ),
+            Self::DiskLost { whom, back_after } => {
+                write!(f, "{whom} is lost with its disk{}", Back(Some(*back_after)))
+            }
+            Self::DiskRestored { whom, after, back_after } => write!(
+                f,
+                "the disk of {whom} is copied, and restored {} later{}",
+                Length(*after),
+                Back(Some(*back_after))
+            ),
+            Self::PowerCycle { back_after } => {
+                let last = back_after.iter().max().copied();
+                write!(f, "all crash, the last one{}", Back(last))
+            }
         }
     }
 }

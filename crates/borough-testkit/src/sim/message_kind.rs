@@ -14,6 +14,7 @@ pub(super) fn kind(message: &Message) -> u64 {
         Message::Gone => 7,
         Message::ToStore(..) => 8,
         Message::FromStore(..) => 9,
+        Message::Copy => 10,
         Message::Word { word, .. } => match word {
             Word::Gossip(..) => 11,
             Word::Heartbeat(..) => 12,
@@ -25,6 +26,7 @@ pub(super) fn kind(message: &Message) -> u64 {
             Word::Report(..) => 18,
             Word::Shards(..) => 19,
             Word::Gone => 20,
+            Word::LogLost(..) => 21,
         },
     }
 }

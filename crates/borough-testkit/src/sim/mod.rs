@@ -10,6 +10,7 @@ pub mod batch;
 pub(crate) mod birth;
 pub(crate) mod clock;
 pub mod cuts;
+mod disk;
 pub mod fault;
 mod guard;
 mod invariants;

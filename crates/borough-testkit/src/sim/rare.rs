@@ -45,6 +45,16 @@ pub enum Rare {
     RemovedCutOff,
     FreedInALaterTerm,
     HeardFromRemoved,
+    // Disks.
+    VoterResumed,
+    WritesLost,
+    DiskStuck,
+    DiskFull,
+    DiskLost,
+    DiskRestored,
+    AllCrashed,
+    LogLost,
+    GaveUpCopy,
     // The end.
     ClusterClosed,
 }
@@ -86,6 +96,15 @@ impl Rare {
         Self::RemovedCutOff,
         Self::FreedInALaterTerm,
         Self::HeardFromRemoved,
+        Self::VoterResumed,
+        Self::WritesLost,
+        Self::DiskStuck,
+        Self::DiskFull,
+        Self::DiskLost,
+        Self::DiskRestored,
+        Self::AllCrashed,
+        Self::LogLost,
+        Self::GaveUpCopy,
         Self::ClusterClosed,
     ];
 }

@@ -59,6 +59,7 @@ fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(
     world.heal();
     loop {
         world.run(world.now().after(GLANCE))?;
+        world.goes_on()?;
         let Some((rule, missing)) = world.unfinished() else {
             *healed_after = world.now().since(healing);
             return world.close_books();

@@ -8,6 +8,7 @@ use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::random::Random;
 use borough_protocol::table::Cluster;
+use borough_protocol::voters::VoterId;
 
 use super::birth::{self, number_of};
 use super::cuts::SlotIndex;
@@ -20,6 +21,8 @@ pub(super) struct Slots {
     list: Vec<Slot>,
     by_address: BTreeMap<Address, SlotIndex>,
     births: Vec<(Uid, SlotIndex)>,
+    voters: BTreeMap<VoterId, SlotIndex>,
+    by_life: BTreeMap<Uid, VoterId>,
 }
 
 /// An address.
@@ -59,7 +62,7 @@ impl Slots {
     pub(super) fn empty(count: usize) -> Self {
         let list: Vec<Slot> = (0..count).map(Slot::new).collect();
         let by_address = list.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
-        Self { list, by_address, births: Vec::new() }
+        Self { list, by_address, births: Vec::new(), voters: BTreeMap::new(), by_life: BTreeMap::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -77,6 +80,27 @@ impl Slots {
     pub(super) fn slot_of(&self, uid: Uid) -> Option<SlotIndex> {
         let (known, slot) = self.births.get(number_of(uid))?;
         (*known == uid).then_some(*slot)
+    }
+
+    /// A life that votes as that one runs in that slot from now on.
+    pub(super) fn is_voter(&mut self, (uid, voter): (Uid, VoterId), slot: SlotIndex) {
+        self.voters.insert(voter, slot);
+        self.by_life.insert(uid, voter);
+    }
+
+    /// As whom that life votes, or voted.
+    pub(super) fn voter_of(&self, uid: Uid) -> Option<VoterId> {
+        self.by_life.get(&uid).copied()
+    }
+
+    /// Where the node of that voter runs, or ran last; none if there was no such voter.
+    pub(super) fn slot_of_voter(&self, voter: VoterId) -> Option<SlotIndex> {
+        self.voters.get(&voter).copied()
+    }
+
+    /// The life of that voter, if one runs.
+    pub(super) fn life_of_voter(&self, voter: VoterId) -> Option<&Life> {
+        self.list[self.slot_of_voter(voter)?].life.as_ref().filter(|life| life.node.voter() == voter)
     }
 
     /// The slot of that address.

@@ -29,6 +29,8 @@ pub enum Cue {
     JointPhase,
     /// The removal of somebody is appended and not committed: [`Target::Victim`](super::fault::Target::Victim).
     Removal,
+    /// Somebody has something of the log to write that is not synced: [`Target::Victim`](super::fault::Target::Victim).
+    Write,
 }
 
 impl fmt::Display for Strike {
@@ -39,6 +41,7 @@ impl fmt::Display for Strike {
             Cue::Election => "an election",
             Cue::JointPhase => "the voters change",
             Cue::Removal => "a removal",
+            Cue::Write => "a write begins",
         };
         write!(f, "{number:>2} from {at} on, {} ms after {what}: {fault}", delay / MILLISECOND)
     }

@@ -15,6 +15,7 @@ usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; defaul
   --scenario cluster|sharding     members and leases alone (default), or also shards, entities and senders
   --plot FILE                     draws large clusters
   --check                         fails if a large cluster misses a goal
+  --disks, --no-disks             all clusters keep votes and logs on disks, or none does
   --mode calm|safe|wild|closing   all runs in this mode
   --nodes N                       so many nodes, below 10, instead of the drawn number
   --keep I,J,K                    only these faults of a seed";
@@ -86,6 +87,8 @@ impl Arguments {
                 "--planted" => arguments.task = Task::Planted,
                 "--shells" => are_shells = true,
                 "--scenario" => arguments.wish.sharding = is_sharding(&value()?)?,
+                "--disks" => arguments.wish.durable = Some(true),
+                "--no-disks" => arguments.wish.durable = Some(false),
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
                 "--state" => arguments.state = Some(value()?),
@@ -125,8 +128,8 @@ impl Arguments {
 
     /// Whether runs are as the seeds draw them.
     pub(crate) fn is_plain(&self) -> bool {
-        let Wish { nodes, keep, mode, .. } = &self.wish;
-        nodes.is_none() && keep.is_none() && mode.is_none()
+        let Wish { nodes, keep, mode, durable, .. } = &self.wish;
+        nodes.is_none() && keep.is_none() && mode.is_none() && durable.is_none()
     }
 }
 

@@ -90,8 +90,9 @@ fn describe(plan: &Plan) {
     println!("seed {}: {:?}, {} nodes, {:?}", plan.seed, plan.mode, plan.nodes, plan.weather);
     let settings = &plan.settings;
     println!(
-        "  {}, at most {} voters, max_pause {:?}, round_trip {:?}, drift {} per mille",
+        "  {}{}, at most {} voters, max_pause {:?}, round_trip {:?}, drift {} per mille",
         settings.strategy,
+        if settings.durable { ", voters on disks" } else { "" },
         settings.max_voters,
         settings.max_pause,
         settings.round_trip,
@@ -107,6 +108,11 @@ fn command(whole: &Plan, least: &Plan, wish: &Wish) -> String {
     let mut words = vec![format!("cargo xtask sim --seed {}", least.seed)];
     if wish.sharding {
         words.push("--scenario sharding".to_owned());
+    }
+    match wish.durable {
+        Some(true) => words.push("--disks".to_owned()),
+        Some(false) => words.push("--no-disks".to_owned()),
+        None => {}
     }
     if let Some(mode) = wish.mode {
         words.push(format!("--mode {mode:?}").to_lowercase());

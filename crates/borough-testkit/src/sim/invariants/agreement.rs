@@ -64,13 +64,24 @@ fn unsettled_document(document: &Document, uids: &BTreeSet<Uid>) -> Option<Strin
 
 fn unsettled_voters(table: &Table, settings: &Checked) -> Option<String> {
     let voters = table.voters();
+    if settings.durable {
+        return unsettled_durable_voters(table);
+    }
     let eligible = table.members().len().min(voters_max(settings));
     let wanted = eligible - usize::from(eligible.is_multiple_of(2));
     if voters.is_joint() || voters.now.len() != wanted {
         return Some(format!("{wanted} voters are wanted, the lists are {voters:?}"));
     }
-    let stranger = voters.now.iter().find(|uid| table.member(**uid).is_none())?;
+    let stranger = voters.now.iter().find(|voter| table.member_of(**voter).is_none())?;
     Some(format!("{stranger:?} votes and is no member"))
+}
+
+/// A durable voter whose machine is gone is expected back, and stays on the list until another member takes its place: what is asked for is that the members on
+/// the list are a quorum of it.
+fn unsettled_durable_voters(table: &Table) -> Option<String> {
+    let voters = table.voters();
+    let is_settled = !voters.is_joint() && voters.quorum(|voter| table.member_of(voter).is_some());
+    (!is_settled).then(|| format!("members are no quorum of the lists {voters:?}"))
 }
 
 /// How many vote where there are members enough.

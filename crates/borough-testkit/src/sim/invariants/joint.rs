@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
 use borough_protocol::version::Term;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use crate::sim::violation::Violation;
 
@@ -23,7 +22,7 @@ impl Joint {
     pub(super) fn moves(
         &mut self,
         table: &Table,
-        holder: impl Fn((Cluster, Term)) -> Option<Uid>,
+        holder: impl Fn((Cluster, Term)) -> Option<VoterId>,
     ) -> Result<(), Violation> {
         let lists = self.lists.entry(table.cluster()).or_default();
         let voters = table.voters();
@@ -42,8 +41,9 @@ impl Joint {
         }
         let ended_by = holder((table.cluster(), voters.id.term));
         let is_end = below.is_some_and(|(below, _)| below.is_joint() && below.next == voters.now);
-        if let Some(uid) = ended_by.filter(|uid| is_end && !voters.is_joint() && !voters.names(*uid)) {
-            let text = format!("{uid:?} ended a joint phase after which it is no voter: {voters:?}");
+        let is_out = |voter: &VoterId| is_end && !voters.is_joint() && !voters.names(*voter);
+        if let Some(voter) = ended_by.filter(is_out) {
+            let text = format!("{voter:?} ended a joint phase after which it is no voter: {voters:?}");
             return Err(Violation::Safety("joint", text));
         }
         lists.insert(place, voters.clone());
@@ -65,7 +65,7 @@ fn steps(from: &Voters, to: &Voters) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::invariants::samples::{table, uid, voters};
+    use crate::sim::invariants::samples::{table, voter, voters};
 
     #[test]
     fn a_list_that_follows_another_at_once_is_found() {
@@ -89,7 +89,7 @@ mod tests {
         let entries = [(1, voters(&[1], &[2])), (1, voters(&[2], &[]))];
         for (ended_by, is_found) in [(1, true), (2, false)] {
             let mut joint = Joint::default();
-            let holder = |_| Some(uid(ended_by));
+            let holder = |_| Some(voter(ended_by));
             assert_eq!(joint.moves(&table(&entries[..1]), holder), Ok(()));
             assert_eq!(joint.moves(&table(&entries), holder).is_err(), is_found);
         }
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn each_step_counts() {
         let lists = |now: &[u64], next: &[u64]| Voters {
-            now: now.iter().map(|n| uid(*n)).collect(),
-            next: next.iter().map(|n| uid(*n)).collect(),
+            now: now.iter().map(|n| voter(*n)).collect(),
+            next: next.iter().map(|n| voter(*n)).collect(),
             ..Voters::default()
         };
         let cases = [

@@ -21,6 +21,7 @@ mod size;
 mod status;
 mod suspended;
 mod taken;
+mod written;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,7 @@ use borough_protocol::node::{Event, Message, Peer, Word};
 use borough_protocol::office::TableLog;
 use borough_protocol::table::{Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
 
 pub(super) use self::agreement::unsettled;
 use self::calm::Calm;
@@ -44,6 +46,7 @@ use self::prefix::Prefix;
 use self::removed::Removed;
 use self::rising_eras::RisingEras;
 pub(super) use self::taken::Before;
+use super::disk::Disk;
 use super::life::Life;
 use super::moment::Moment;
 use super::plan::{Mode, Plan};
@@ -109,7 +112,13 @@ impl Rules {
     }
 
     /// Looks at a life that handled something.
-    pub(super) fn look(&mut self, now: Moment, life: &mut Life, met: &mut Met) -> Result<(), Violation> {
+    pub(super) fn look(
+        &mut self,
+        now: Moment,
+        life: &mut Life,
+        disk: Option<&Disk>,
+        met: &mut Met,
+    ) -> Result<(), Violation> {
         self.looks += 1;
         if self.looks.is_multiple_of(SELF_EXAMINATION) {
             life.node.assert_invariants(life.local(now));
@@ -121,11 +130,12 @@ impl Rules {
             self.prefix.moves(uid, life.watch.table, table)?;
             self.joint.moves(table, |office| self.one_committer.holder(office))?;
             self.removed.moves(uid, table)?;
+            disk.map_or(Ok(()), |disk| written::moves(life, disk, table))?;
             life.watch.table = Some(version);
         }
         if let Some(log) = life.node.log() {
             life.watch.removals.look(log);
-            self.look_at_office(&mut life.watch, (now, table, uid), log, met)?;
+            self.look_at_office(&mut life.watch, (now, table), (uid, life.node.voter()), log, met)?;
         }
         if let Some(document) = life.node.document() {
             self.look_at_document(&mut life.watch, uid, document)?;
@@ -136,7 +146,8 @@ impl Rules {
     fn look_at_office(
         &mut self,
         watch: &mut Watch,
-        (now, table, uid): (Moment, &Table, Uid),
+        (now, table): (Moment, &Table),
+        (uid, voter): (Uid, VoterId),
         log: &TableLog,
         met: &mut Met,
     ) -> Result<(), Violation> {
@@ -152,7 +163,7 @@ impl Rules {
         }
         if log.may_act() && watch.office != Some((cluster, term)) {
             watch.office = Some((cluster, term));
-            self.one_committer.takes_office((cluster, term), uid)?;
+            self.one_committer.takes_office((cluster, term), (uid, voter))?;
         }
         Ok(())
     }
@@ -214,6 +225,10 @@ impl Rules {
             | Event::Table(_)
             | Event::Drain
             | Event::Closing => Ok(()),
+            Event::LogLost(_) => {
+                met.count(Rare::LogLost);
+                Ok(())
+            }
         }
     }
 
@@ -260,6 +275,16 @@ impl Rules {
             Peer::Node(uid) => renewal::says(life, &life.watch.removals, *uid, message),
             Peer::Address(_) => Ok(()),
         }
+    }
+
+    /// Listens to what a life with a disk says to that voter.
+    pub(super) fn listen_to_voter(
+        life: &Life,
+        disk: &Disk,
+        to: VoterId,
+        message: &Message,
+    ) -> Result<(), Violation> {
+        written::says(life, disk, to, message)
     }
 
     /// When somebody last took office.

@@ -99,6 +99,12 @@ fn hash(table: &Table) -> u64 {
             Removal::CutOff => 5,
         });
     }
+    for kind in table.kinds() {
+        kind.hosts().iter().for_each(|uid| note(uid.get()));
+        kind.shards().keys().for_each(|shard| note(u64::from(*shard)));
+        note((kind.hosts().len() + kind.shards().len()) as u64);
+    }
+    note(table.kinds().len() as u64);
     hash
 }
 

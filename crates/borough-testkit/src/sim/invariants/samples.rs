@@ -9,6 +9,7 @@ use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Entry;
 use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
 
 pub(super) const CLUSTER: Cluster = Cluster {
     name: 1,
@@ -21,6 +22,10 @@ pub(super) const CLUSTER: Cluster = Cluster {
 
 pub(super) fn uid(number: u64) -> Uid {
     Uid::new(number).expect("not 0")
+}
+
+pub(super) fn voter(number: u64) -> VoterId {
+    VoterId::of_life(uid(number))
 }
 
 /// The table after these entries, each with its term.
@@ -56,6 +61,7 @@ fn facts(number: u64) -> Arc<Facts> {
         roles: Arc::new([]),
         app_version: Arc::from(""),
         zone: Arc::from(""),
+        disk: None,
     })
 }
 
@@ -72,6 +78,6 @@ pub(super) fn forget(number: u64) -> Entry<Change> {
 }
 
 pub(super) fn voters(now: &[u64], next: &[u64]) -> Entry<Change> {
-    let list = |numbers: &[u64]| numbers.iter().map(|number| uid(*number)).collect();
+    let list = |numbers: &[u64]| numbers.iter().map(|number| voter(*number)).collect();
     Entry::Voters { now: list(now), next: list(next) }
 }

@@ -29,7 +29,7 @@ impl Before {
             | Word::Report(_)
             | Word::Shards(_)
             | Word::Gone => true,
-            Word::Log(_) | Word::Renew(_) | Word::Renewed(_) | Word::Quiet(_) => false,
+            Word::Log(_) | Word::LogLost(_) | Word::Renew(_) | Word::Renewed(_) | Word::Quiet(_) => false,
         };
         let acts = life.node.log().is_some_and(Log::in_office);
         let is_removed = life.node.table().is_some_and(|table| table.is_removed(*from));

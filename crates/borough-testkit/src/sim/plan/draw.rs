@@ -3,8 +3,9 @@
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 
-use super::{Mode, Plan, Wish, nanos, seeds, settings};
+use super::{Mode, Plan, Wish, disk_faults, nanos, seeds, settings};
 use crate::sim::cuts::SlotIndex;
+use crate::sim::disk;
 use crate::sim::fault::{Fault, Target};
 use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
 use crate::sim::network::Weather;
@@ -28,7 +29,8 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let mut random = Random::seeded(seed);
     let drawn_mode = draw_mode(&mut random);
     let mode = wish.mode.unwrap_or(drawn_mode);
-    let settings = settings::draw(&mut random, mode, wish.flaws);
+    let settings =
+        settings::draw(&mut random, mode, (wish.durable.unwrap_or(disk::is_durable(seed)), wish.flaws));
     let nodes = draw_nodes(&mut random);
     let slots = nodes + usize::from(random.per_mille(300));
     let faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
@@ -147,6 +149,9 @@ impl Draw<'_> {
             strikes.push(self.long_cut());
         }
         strikes.extend(self.recovery(seed));
+        if self.settings.durable && !self.is_gentle() {
+            strikes.extend(disk_faults::draw(seed, self.mode, self.slots, self.faulty));
+        }
         strikes.sort_by_key(|strike| strike.at);
         for (number, strike) in strikes.iter_mut().enumerate() {
             strike.number = number;

@@ -62,6 +62,8 @@ struct SettingsFile {
     max_pause: Nanos,
     round_trip: Nanos,
     drift_per_mille: u32,
+    #[serde(default)]
+    durable: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -86,6 +88,9 @@ struct LoadFile {
     impossible: u64,
     stills: u64,
     stuck: u64,
+    /// Not in plans written before stores had strangers.
+    #[serde(default)]
+    strangers: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -180,6 +185,7 @@ impl SettingsFile {
             max_pause: nanos(settings.max_pause),
             round_trip: nanos(settings.round_trip),
             drift_per_mille: settings.drift_per_mille,
+            durable: settings.durable,
         })
     }
 
@@ -196,6 +202,7 @@ impl SettingsFile {
             max_pause: Duration::from_nanos(self.max_pause),
             round_trip: Duration::from_nanos(self.round_trip),
             drift_per_mille: self.drift_per_mille,
+            durable: self.durable,
             ..Settings::default()
         };
         let mut checked = Checked::new(settings).map_err(|reason| BadPlan::Settings(reason.to_string()))?;
@@ -220,6 +227,7 @@ impl LoadFile {
             impossible: load.impossible,
             stills: load.stills,
             stuck: load.stuck,
+            strangers: load.strangers,
         })
     }
 
@@ -237,6 +245,7 @@ impl LoadFile {
             impossible: self.impossible,
             stills: self.stills,
             stuck: self.stuck,
+            strangers: self.strangers,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Everything about a run that is decided before it begins: a seed written out, so that parts of it can be left out.
 
+mod disk_faults;
 mod draw;
 mod file;
 mod seeds;
@@ -45,6 +46,8 @@ pub struct Wish {
     pub flaws: Flaws,
     /// Whether there are shards, and senders to them.
     pub sharding: bool,
+    /// Whether voters are on disks, instead of what is drawn.
+    pub durable: Option<bool>,
 }
 
 /// A whole run, written out.

@@ -12,13 +12,13 @@ use super::Mode;
 const USUAL_TIMING: u64 = 300;
 
 /// The settings of all nodes of a run.
-pub(super) fn draw(random: &mut Random, mode: Mode, flaws: Flaws) -> Checked {
+pub(super) fn draw(random: &mut Random, mode: Mode, (durable, flaws): (bool, Flaws)) -> Checked {
     // With few voters some members follow a table that they have no part in.
     let max_voters = if random.per_mille(300) { 3 } else { 5 };
     // Few enough for snapshots and whole tables to be sent in a life of a minute.
     let log_kept = [4, 8, 32, 256][usize::try_from(random.below(4)).unwrap_or(0)];
     let strategy = draw_strategy(random, mode);
-    let settings = Settings { max_voters, log_kept, strategy, ..draw_timing(random) };
+    let settings = Settings { max_voters, log_kept, strategy, durable, ..draw_timing(random) };
     let mut checked = Checked::new(settings).expect("all that is drawn is safe");
     checked.flaws = flaws;
     checked
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn drawn(mode: Mode) -> Vec<Checked> {
-        (0..500).map(|seed| draw(&mut Random::seeded(seed), mode, Flaws::default())).collect()
+        (0..500).map(|seed| draw(&mut Random::seeded(seed), mode, (false, Flaws::default()))).collect()
     }
 
     #[test]

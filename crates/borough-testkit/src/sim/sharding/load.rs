@@ -36,6 +36,8 @@ pub struct Load {
     pub stills: u64,
     /// So many of ten thousand turns do not end for seconds.
     pub stuck: u64,
+    /// So many of a thousand times that a store is fenced, somebody of another cluster has fenced it before at a higher epoch.
+    pub strangers: u64,
 }
 
 impl Load {
@@ -89,6 +91,7 @@ impl Load {
             impossible: if harsh && random.per_mille(500) { random.below(200) } else { 0 },
             stills: if harsh && random.per_mille(500) { random.below(150) } else { 0 },
             stuck: if harsh && random.per_mille(250) { random.below(6) } else { 0 },
+            strangers: if harsh && random.per_mille(400) { random.below(300) } else { 0 },
         }
     }
 }

@@ -22,9 +22,11 @@ pub enum Situation {
     StoreRefusedALateWrite,
     TurnLongerThanAllowed,
     LeavingNodeWasTold,
+    StrangerFencedTheStore,
+    EpochRaised,
 }
 
-const COUNT: usize = Situation::LeavingNodeWasTold as usize + 1;
+const COUNT: usize = Situation::EpochRaised as usize + 1;
 
 impl Situation {
     /// All of them, in their order.
@@ -44,6 +46,8 @@ impl Situation {
         Self::StoreRefusedALateWrite,
         Self::TurnLongerThanAllowed,
         Self::LeavingNodeWasTold,
+        Self::StrangerFencedTheStore,
+        Self::EpochRaised,
     ];
 }
 

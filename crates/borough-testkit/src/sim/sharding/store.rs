@@ -23,14 +23,26 @@ struct Stored {
 }
 
 impl Store {
-    /// From now on only that owner writes, unless a newer one was here before. Whether it may.
-    pub(in crate::sim) fn fence(&mut self, key: Key, epoch: Epoch, owner: Uid) -> bool {
+    /// From now on only that owner writes, unless a newer one was here before: then this is refused with the epoch of that one.
+    pub(in crate::sim) fn fence(&mut self, key: Key, epoch: Epoch, owner: Uid) -> Result<(), Epoch> {
         let stored = self.shards.entry(key).or_default();
-        let may = stored.fence.is_none_or(|(at, by)| epoch > at || (epoch, owner) == (at, by));
-        if may {
-            stored.fence = Some((epoch, owner));
+        match stored.fence {
+            Some((at, by)) if epoch <= at && (epoch, owner) != (at, by) => Err(at),
+            _ => {
+                stored.fence = Some((epoch, owner));
+                Ok(())
+            }
         }
-        may
+    }
+
+    /// Somebody of another cluster has fenced it at that epoch, and wrote nothing.
+    pub(in crate::sim) fn estrange(&mut self, key: Key, epoch: Epoch) {
+        let stored = self.shards.entry(key).or_default();
+        if let Some(stranger) = Uid::new(u64::MAX)
+            && stored.fence.is_none_or(|(at, _)| epoch > at)
+        {
+            stored.fence = Some((epoch, stranger));
+        }
     }
 
     /// What is stored, for the owner since that epoch.
@@ -48,6 +60,10 @@ impl Store {
         (entity, count): (u8, u32),
     ) -> Result<bool, Violation> {
         let stored = self.shards.entry(key).or_default();
+        if let Some((at, _)) = stored.fence.filter(|(at, _)| *at < epoch) {
+            let text = format!("{:?}: {owner:?} wrote at {epoch} and had not fenced it since {at}", key.1);
+            return Err(Violation::Safety("fence", text));
+        }
         if stored.fence.is_some_and(|fence| fence != (epoch, owner)) {
             return Ok(false);
         }
@@ -77,21 +93,29 @@ mod tests {
     fn a_newer_owner_shuts_the_older_out() {
         let mut store = Store::default();
         let (old, new) = ((Epoch::new(1), uid(1)), (Epoch::new(2), uid(2)));
-        assert!(store.fence(KEY, old.0, old.1));
+        assert_eq!(store.fence(KEY, old.0, old.1), Ok(()));
         assert_eq!(store.write(KEY, old, (7, 1)), Ok(true));
-        assert!(store.fence(KEY, new.0, new.1));
+        assert_eq!(store.fence(KEY, new.0, new.1), Ok(()));
         assert_eq!(store.read(KEY, new.0), BTreeMap::from([(7, 1)]));
         assert_eq!(store.write(KEY, old, (7, 2)), Ok(false));
-        assert!(!store.fence(KEY, old.0, old.1), "the older cannot come back");
-        assert!(!store.fence(KEY, new.0, uid(3)), "nor can another of the same epoch");
+        assert_eq!(store.fence(KEY, old.0, old.1), Err(new.0), "the older cannot come back");
+        assert_eq!(store.fence(KEY, new.0, uid(3)), Err(new.0), "nor can another of the same epoch");
     }
 
     #[test]
     fn a_write_after_a_newer_one_has_read_is_noticed() {
         let mut store = Store::default();
         let old = (Epoch::new(1), uid(1));
-        assert!(store.fence(KEY, old.0, old.1));
+        assert_eq!(store.fence(KEY, old.0, old.1), Ok(()));
         store.read(KEY, Epoch::new(2));
         assert_eq!(store.write(KEY, old, (7, 1)).expect_err("the rule is broken").rule(), "fence");
+    }
+
+    #[test]
+    fn a_write_at_an_epoch_that_was_not_fenced_is_noticed() {
+        let mut store = Store::default();
+        assert_eq!(store.fence(KEY, Epoch::new(1), uid(1)), Ok(()));
+        let broken = store.write(KEY, (Epoch::new(2), uid(1)), (7, 1));
+        assert_eq!(broken.expect_err("the rule is broken").rule(), "fence");
     }
 }

@@ -23,24 +23,27 @@ impl World {
     /// Looks whether the life in that slot is in a situation that a fault waits for.
     pub(super) fn spring(&mut self, slot: SlotIndex) {
         let Some(life) = &self.slots[slot].life else { return };
+        let writes = self.settings.durable && self.disks.of(slot).writes_log();
         let strikes = &self.strikes;
         let found = self
             .waiting
             .iter()
-            .position(|place| strikes[*place].cue.is_some_and(|(cue, _)| is_in(cue, life)));
+            .position(|place| strikes[*place].cue.is_some_and(|(cue, _)| is_in(cue, life, writes)));
         let Some(found) = found else { return };
-        let victim = victim_in(life);
+        let is_write = strikes[self.waiting[found]].cue.is_some_and(|(cue, _)| cue == Cue::Write);
+        let victim = if is_write { Some(life.uid()) } else { victim_in(life) };
         let place = self.waiting.remove(found);
         let delay = self.strikes[place].cue.map_or(0, |(_, delay)| delay);
         self.queue.plan(self.now.after(delay), Happening::Sprung { place, victim });
     }
 }
 
-fn is_in(cue: Cue, life: &Life) -> bool {
+fn is_in(cue: Cue, life: &Life, writes: bool) -> bool {
     let Some(log) = life.node.log() else { return false };
     match cue {
         Cue::Election => log.in_office() && !log.may_act(),
         Cue::JointPhase => log.voters().is_joint(),
+        Cue::Write => writes,
         Cue::Removal => log.in_office() && victim_in(life).is_some(),
     }
 }

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::table::Cluster;
 use borough_protocol::version::Version;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::World;
 use crate::sim::cuts::SlotIndex;
@@ -45,9 +44,9 @@ impl World {
         if self.mode != Mode::Safe {
             return;
         }
-        let is_able = |uid: Uid| {
-            let slot = self.slots.slot_of(uid).filter(|slot| self.slots[*slot].hurt == 0);
-            slot.is_some() && self.slots.life(uid).is_some()
+        let is_able = |voter: VoterId| {
+            let slot = self.slots.slot_of_voter(voter).filter(|slot| self.slots[*slot].hurt == 0);
+            slot.is_some() && self.slots.life_of_voter(voter).is_some()
         };
         if !self.lists_in_force().into_iter().all(|voters| voters.quorum(is_able)) {
             self.mode = Mode::Wild;
@@ -68,10 +67,10 @@ impl World {
     pub(super) fn fewest_voters(&self) -> Vec<SlotIndex> {
         let lists = self.lists_in_force();
         let Some(voters) = lists.into_iter().max_by_key(|voters| voters.id) else { return Vec::new() };
-        let all: Vec<Uid> = voters.all().collect();
-        let fewest = (1..=all.len()).find(|count| voters.quorum(|uid| all[..*count].contains(&uid)));
+        let all: Vec<VoterId> = voters.all().collect();
+        let fewest = (1..=all.len()).find(|count| voters.quorum(|voter| all[..*count].contains(&voter)));
         let side: BTreeSet<SlotIndex> =
-            all[..fewest.unwrap_or(0)].iter().filter_map(|uid| self.slots.slot_of(*uid)).collect();
+            all[..fewest.unwrap_or(0)].iter().filter_map(|voter| self.slots.slot_of_voter(*voter)).collect();
         // A cut needs another side.
         if side.len() < self.slots.len() { side.into_iter().collect() } else { Vec::new() }
     }
@@ -79,7 +78,8 @@ impl World {
     /// How many of the newest voters are in these slots.
     pub(super) fn voters_within(&self, slots: &[SlotIndex]) -> usize {
         let Some(voters) = self.lists_in_force().into_iter().max_by_key(|voters| voters.id) else { return 0 };
-        let within = |uid: &Uid| self.slots.slot_of(*uid).is_some_and(|slot| slots.contains(&slot));
+        let within =
+            |voter: &VoterId| self.slots.slot_of_voter(*voter).is_some_and(|slot| slots.contains(&slot));
         voters.all().filter(within).count()
     }
 
@@ -107,9 +107,9 @@ impl World {
         if self.mode == Mode::Wild {
             return true;
         }
-        let is_left = |uid: Uid| {
-            let slot = self.slots.slot_of(uid).filter(|slot| !lost.contains(slot));
-            slot.is_some_and(|slot| self.slots.life(uid).is_some() && self.takes_part(slot))
+        let is_left = |voter: VoterId| {
+            let slot = self.slots.slot_of_voter(voter).filter(|slot| !lost.contains(slot));
+            slot.is_some_and(|slot| self.slots.life_of_voter(voter).is_some() && self.takes_part(slot))
         };
         let lists = self.lists_in_force();
         // While a cluster forms, whoever may be founding it is needed.

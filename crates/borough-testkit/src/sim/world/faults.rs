@@ -105,6 +105,11 @@ impl World {
             }
             Fault::Close { by } => return self.close(by),
             Fault::Recover { whom, back_after, lasts } => return self.bereave(whom, back_after, lasts),
+            Fault::DiskStuck { whom, lasts } => self.stick(whom, lasts),
+            Fault::DiskFull { whom, lasts, back_after } => return self.fill(whom, lasts, back_after),
+            Fault::DiskLost { whom, back_after } => return self.lose_disk(whom, back_after),
+            Fault::DiskRestored { whom, after, back_after } => self.copy_disk(whom, after, back_after),
+            Fault::PowerCycle { back_after } => return self.cycle_power(&back_after),
         }
         Ok(())
     }
@@ -144,6 +149,8 @@ impl World {
         self.is_healing = true;
         self.network.heal();
         self.founding.healed(self.now);
+        self.heal_disks();
+        self.owe_going_on();
         self.trace.line(self.now, || "everything heals".to_owned());
         for slot in 0..self.slots.len() {
             self.slots[slot].hurt = 0;
@@ -166,11 +173,12 @@ impl World {
         self.crash_now(slot, back_after)
     }
 
-    fn crash_now(&mut self, slot: SlotIndex, back_after: Option<Nanos>) -> Result<(), Violation> {
+    pub(super) fn crash_now(&mut self, slot: SlotIndex, back_after: Option<Nanos>) -> Result<(), Violation> {
         self.note_crash(slot);
         self.expect_removal(slot, Nanos::MAX);
         self.close_site(slot)?;
         self.slots[slot].is_same_process = false;
+        self.crash_disk(slot);
         let Some(life) = self.slots[slot].empty(self.now) else { return Ok(()) };
         if let Some(delay) = back_after {
             let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());
@@ -195,12 +203,12 @@ impl World {
     }
 
     fn note_crash(&mut self, slot: SlotIndex) {
-        let Some(uid) = self.slots[slot].life.as_ref().map(Life::uid) else { return };
+        let Some(voter) = self.slots[slot].life.as_ref().map(|life| life.node.voter()) else { return };
         let lists = self.lists_in_force();
-        let Some(voters) = lists.into_iter().find(|voters| voters.is_joint() && voters.names(uid)) else {
+        let Some(voters) = lists.into_iter().find(|voters| voters.is_joint() && voters.names(voter)) else {
             return;
         };
-        let is_leaver = !voters.next.contains(&uid);
+        let is_leaver = !voters.next.contains(&voter);
         self.met.count(Rare::VoterCrashedInJointPhase);
         if is_leaver {
             self.met.count(Rare::LeaverCrashedInJointPhase);
@@ -354,7 +362,7 @@ impl World {
 
     fn follows(&self, slot: SlotIndex) -> bool {
         let votes = |life: &Life| {
-            life.node.log().is_some_and(|log| !log.in_office() && log.voters().names(life.uid()))
+            life.node.log().is_some_and(|log| !log.in_office() && log.voters().names(life.node.voter()))
         };
         self.slots[slot].life.as_ref().is_some_and(votes)
     }

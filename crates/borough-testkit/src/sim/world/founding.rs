@@ -6,10 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::table::Cluster;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::World;
 use crate::sim::cuts::SlotIndex;
@@ -58,6 +57,11 @@ impl Founding {
         }
     }
 
+    /// The clusters in which somebody has had a lease.
+    pub(super) fn acted(&self) -> impl Iterator<Item = &Cluster> {
+        self.acted.iter()
+    }
+
     /// A cut of that way is lifted.
     pub(super) fn open_since(&mut self, now: Moment, from: SlotIndex, to: SlotIndex) {
         self.open_since[from * self.slots + to] = now;
@@ -78,7 +82,8 @@ impl Founding {
 impl World {
     /// The life in that slot belongs to that cluster now, first of all its founder.
     pub(super) fn joins(&mut self, slot: SlotIndex, cluster: Cluster, is_recovery: bool) {
-        if !self.founding.known.insert(cluster) || is_recovery {
+        // Where voters are on disks there is no exception, whoever is reached: the rule is `acts_alone`.
+        if !self.founding.known.insert(cluster) || is_recovery || self.settings.durable {
             return;
         }
         let others: Vec<Cluster> = self.founding.acted.iter().copied().collect();
@@ -111,6 +116,7 @@ impl World {
         if !self.founding.acted.insert(cluster) {
             return Ok(());
         }
+        self.acts_alone(cluster)?;
         let suspected = self.founding.suspected.remove(&cluster);
         let against = suspected.or_else(|| {
             // Those that could not be reached when it was founded may have been since.
@@ -160,8 +166,9 @@ impl World {
         let Some((cluster, voters)) = life.node.cluster().zip(life.node.log().map(Log::voters)) else {
             return;
         };
-        let slots_of =
-            |uids: &BTreeSet<Uid>| uids.iter().filter_map(|uid| self.slots.slot_of(*uid)).collect();
+        let slots_of = |voters: &BTreeSet<VoterId>| {
+            voters.iter().filter_map(|voter| self.slots.slot_of_voter(*voter)).collect()
+        };
         let lists: [BTreeSet<SlotIndex>; 2] = [slots_of(&voters.now), slots_of(&voters.next)];
         let known = self.founding.lists.entry(cluster).or_default();
         known.extend(lists.into_iter().filter(|list| !list.is_empty()));
@@ -169,12 +176,12 @@ impl World {
 
     /// Whether a quorum of the newest voters of that cluster lives, wherever it is and whatever it hears.
     fn quorum_lives(&self, cluster: Cluster) -> bool {
-        self.newest_voters(cluster).is_some_and(|voters| voters.quorum(|uid| self.is_of(uid, cluster)))
+        self.newest_voters(cluster).is_some_and(|voters| voters.quorum(|voter| self.is_of(voter, cluster)))
     }
 
-    fn is_of(&self, uid: Uid, cluster: Cluster) -> bool {
-        let life = self.slots.life(uid).filter(|life| life.node.cluster() == Some(cluster));
-        life.is_some() && !self.rules.is_removed(uid)
+    fn is_of(&self, voter: VoterId, cluster: Cluster) -> bool {
+        let life = self.slots.life_of_voter(voter).filter(|life| life.node.cluster() == Some(cluster));
+        life.is_some_and(|life| !self.rules.is_removed(life.uid()))
     }
 
     /// The newest list that anybody alive goes by.
@@ -201,7 +208,7 @@ impl World {
     }
 
     /// The slots that the founder lists as seeds, and its own.
-    fn listed(&self, founder: SlotIndex) -> BTreeSet<SlotIndex> {
+    pub(super) fn listed(&self, founder: SlotIndex) -> BTreeSet<SlotIndex> {
         let seeds = self.seeds_of(founder).iter().filter_map(|address| self.slots.slot_at(address));
         seeds.chain([founder]).collect()
     }
@@ -224,8 +231,8 @@ impl World {
         span: Nanos,
     ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
-        let living = voters.all().filter(|uid| self.is_of(*uid, other));
-        let mut slots = living.filter_map(|uid| self.slots.slot_of(uid));
+        let living = voters.all().filter(|voter| self.is_of(*voter, other));
+        let mut slots = living.filter_map(|voter| self.slots.slot_of_voter(voter));
         slots.find_map(|voter| {
             let from =
                 group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter, span))?;

@@ -23,6 +23,13 @@ impl World {
         if self.slots[slot].life.is_some() {
             return Ok(());
         }
+        if self.settings.durable && !self.is_disk_ready(slot) {
+            return Ok(());
+        }
+        let disk = self.settings.durable.then(|| self.disks.of_mut(slot).open());
+        if disk.as_ref().is_some_and(|(image, _)| image.log.is_some()) {
+            self.met.count(Rare::VoterResumed);
+        }
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
         let before = self.slots[slot].recovers.take();
@@ -38,6 +45,7 @@ impl World {
             memory,
             prefers: self.slots[slot].prefers,
             recovers: before.map(|cluster| cluster.era),
+            disk,
             wall_clock_off: self.slots[slot].wall_clock_off,
         };
         let start = birth.start(&mut self.random);
@@ -47,7 +55,9 @@ impl World {
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         if let Some((before, cluster)) = before.zip(node.cluster()) {
             self.rules.begun_anew(cluster, before);
+            self.lineages.end(before);
         }
+        self.slots.is_voter((uid, node.voter()), slot);
         let number = number_of(uid);
         self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
         self.slots[slot].was_used = true;
@@ -64,6 +74,8 @@ impl World {
         self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
         self.close_site(slot)?;
         self.keeps_state(slot, end)?;
+        self.note_end(slot, end);
+        is_readable(slot, end)?;
         // One that left is another process when it comes back.
         let is_same_process = matches!(end, End::GaveUp(_));
         let memory = self.slots[slot].life.as_ref().and_then(|life| life.node.memory());
@@ -85,6 +97,7 @@ impl World {
                     GaveUp::DownAll => self.met.count(Rare::GaveUpDownAll),
                     GaveUp::Over => self.met.count(Rare::GaveUpOver),
                     GaveUp::Recovers => self.met.count(Rare::BegunAnew),
+                    GaveUp::Copy => self.met.count(Rare::GaveUpCopy),
                 }
                 Some(if *why == GaveUp::Recovers {
                     MILLISECOND
@@ -92,7 +105,7 @@ impl World {
                     self.random.between(10 * MILLISECOND, 500 * MILLISECOND)
                 })
             }
-            End::Left | End::Refused(_) => self.slots[slot].back_after.take(),
+            End::Left | End::Refused(_) | End::Unreadable(_) => self.slots[slot].back_after.take(),
             End::Closed => {
                 self.met.count(Rare::ClusterClosed);
                 self.slots[slot].was_used = false;
@@ -186,5 +199,13 @@ impl World {
             }
         }
         self.wake_if_due(slot)
+    }
+}
+
+/// What is synced of a log is the log of a voter, whatever was lost behind it.
+fn is_readable(slot: SlotIndex, end: &End) -> Result<(), Violation> {
+    match end {
+        End::Unreadable(why) => Err(Violation::Safety("readable", format!("the disk of n{slot}: {why}"))),
+        End::Left | End::Closed | End::GaveUp(_) | End::Refused(_) => Ok(()),
     }
 }

@@ -10,9 +10,11 @@
 
 mod ambush;
 mod budget;
+mod disks;
 mod failover;
 mod faults;
 mod founding;
+mod lineages;
 mod lives;
 mod recovery;
 mod settled;
@@ -34,8 +36,10 @@ use borough_protocol::table::{Cluster, Removal};
 use self::failover::Overdue;
 use self::faults::Lift;
 use self::founding::Founding;
+use self::lineages::Lineages;
 use self::sharding::{Act, Sharding};
 use super::cuts::SlotIndex;
+use super::disk::{Copy, Disks};
 use super::invariants::{Before, Rules};
 use super::message_kind::kind;
 use super::moment::{Moment, Nanos};
@@ -71,6 +75,10 @@ pub(super) struct World {
     network: Network,
     rules: Rules,
     founding: Founding,
+    lineages: Lineages,
+    disks: Disks,
+    /// When a disk was last restored from a copy, and how many were.
+    restored: Option<(Moment, usize)>,
     sharding: Option<Sharding>,
     trace: Trace,
     met: Met,
@@ -105,6 +113,10 @@ enum Happening {
     Recover { slot: SlotIndex, cluster: Cluster, tries: u32 },
     Act { slot: SlotIndex, life: usize, act: Act },
     Pump { from: Uid, to: Uid },
+    Synced { slot: SlotIndex },
+    DiskNoticed { slot: SlotIndex },
+    DiskFreed { slot: SlotIndex, back_after: Nanos },
+    Restore { slot: SlotIndex, copy: Box<Copy>, back_after: Nanos },
 }
 
 impl World {
@@ -127,6 +139,9 @@ impl World {
             network: Network::new(plan.slots, plan.weather, random.fork()),
             rules: Rules::new(plan),
             founding: Founding::new(plan.slots),
+            lineages: Lineages::default(),
+            disks: Disks::new(plan.seed, plan.slots, matches!(plan.mode, Mode::Calm | Mode::Closing)),
+            restored: None,
             sharding: Sharding::new(plan),
             trace: Trace::new(plan.seed, lines),
             met: Met::default(),
@@ -210,6 +225,10 @@ impl World {
             Happening::Recover { slot, cluster, tries } => self.recover(slot, cluster, tries),
             Happening::Act { slot, life, act } => self.act(slot, life, act),
             Happening::Pump { from, to } => self.pump(from, to),
+            Happening::Synced { slot } => self.synced(slot),
+            Happening::DiskNoticed { slot } => self.notice_disk(slot),
+            Happening::DiskFreed { slot, back_after } => self.free_disk(slot, back_after),
+            Happening::Restore { slot, copy, back_after } => self.restore(slot, *copy, back_after),
             Happening::Lift(lift) => {
                 self.lift(&lift);
                 Ok(())
@@ -263,7 +282,11 @@ impl World {
     /// Looks at what the life has become, does what it wants and plans when to wake it.
     fn settle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
         if let Some(life) = &mut self.slots[slot].life {
-            self.rules.look(self.now, life, &mut self.met)?;
+            let disk = self.settings.durable.then(|| self.disks.of(slot));
+            self.rules.look(self.now, life, disk, &mut self.met)?;
+        }
+        if self.settings.durable {
+            self.note_lineage(slot);
         }
         let mut effects = mem::take(&mut self.effects);
         let outcome = effects.drain().try_for_each(|effect| self.perform(slot, effect));
@@ -292,10 +315,17 @@ impl World {
         match effect {
             Effect::Send { to, message } => {
                 self.rules.listen(life, &to, &message)?;
+                if self.settings.durable
+                    && let Peer::Node(to) = to
+                    && let Some(voter) = self.slots.voter_of(to)
+                {
+                    Rules::listen_to_voter(life, self.disks.of(slot), voter, &message)?;
+                }
                 self.send(slot, uid, &to, message);
             }
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.
             Effect::Close(_) => {}
+            Effect::Write { number, write } => self.write(slot, number, write),
             Effect::Publish(event) => self.publish(slot, &event)?,
             Effect::End(end) => self.end(slot, &end)?,
         }
@@ -371,5 +401,7 @@ fn shown(input: &Input) -> String {
         Input::Message { from, message } => format!("<- {from} {message:?}"),
         Input::Command(command) => format!("is told {command:?}"),
         Input::Deadline => "wakes".to_owned(),
+        Input::Written(number) => format!("has written {number}"),
+        Input::DiskWorks(works) => format!("is told that its disk works: {works}"),
     }
 }

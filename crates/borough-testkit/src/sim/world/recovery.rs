@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use borough_protocol::incarnation::{Address, Uid};
+use borough_protocol::incarnation::Address;
 use borough_protocol::log::Log;
 use borough_protocol::node::Command;
 use borough_protocol::table::Cluster;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::{Happening, World};
 use crate::sim::cuts::SlotIndex;
@@ -29,17 +29,18 @@ impl World {
             return Ok(());
         };
         let Some(life) = &self.slots[slot].life else { return Ok(()) };
-        let (me, Some(cluster)) = (life.uid(), life.node.cluster()) else { return Ok(()) };
+        let (me, Some(cluster)) = (life.node.voter(), life.node.cluster()) else { return Ok(()) };
         self.note_strike();
         let voters = self.lists_of(cluster);
-        let mut left: BTreeSet<Uid> = self.lives_of(cluster).map(Life::uid).collect();
-        let others: BTreeSet<Uid> = voters.iter().flat_map(Voters::all).filter(|uid| *uid != me).collect();
-        for uid in others {
+        let mut left: BTreeSet<VoterId> = self.lives_of(cluster).map(|life| life.node.voter()).collect();
+        let others: BTreeSet<VoterId> =
+            voters.iter().flat_map(Voters::all).filter(|voter| *voter != me).collect();
+        for other in others {
             if !voters.iter().any(|list| list.quorum(|voter| left.contains(&voter))) {
                 break;
             }
-            if left.remove(&uid)
-                && let Some(slot) = self.slots.slot_of(uid)
+            if left.remove(&other)
+                && let Some(slot) = self.slots.slot_of_voter(other)
             {
                 self.crash(Target::Slot(slot), Some(back_after))?;
             }
@@ -60,10 +61,20 @@ impl World {
         }
         if life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
             self.slots[slot].recovers = Some(cluster);
+            self.give_up_the_dead();
             return self.command(slot, Command::Recover);
         }
         self.queue.plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries - 1 });
         Ok(())
+    }
+
+    /// The operator vouches that those who are gone are gone for good: their disks never come back.
+    fn give_up_the_dead(&mut self) {
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].life.is_none() {
+                self.disks.replace(slot);
+            }
+        }
     }
 
     /// Whether a node may be told, and the operator who does it is right: all that it gives up are dead, no quorum lives, and no other cluster of the
@@ -74,7 +85,7 @@ impl World {
         if others.any(|(_, other)| other.node.cluster().is_some_and(|of| of != cluster)) {
             return false;
         }
-        let left: BTreeSet<Uid> = self.slots.running().map(|(_, life)| life.uid()).collect();
+        let left: BTreeSet<VoterId> = self.slots.running().map(|(_, life)| life.node.voter()).collect();
         let mut given_up = remains.iter().flat_map(|remains| &remains.others).filter(|other| !other.is_heard);
         // Another process in the place of a dead one may be about to found a cluster.
         let is_empty =
@@ -83,7 +94,7 @@ impl World {
     }
 
     /// Whether those that are left are a quorum of any list of voters that anybody alive goes by.
-    fn decides(&self, cluster: Cluster, left: &BTreeSet<Uid>) -> bool {
+    fn decides(&self, cluster: Cluster, left: &BTreeSet<VoterId>) -> bool {
         self.lists_of(cluster).iter().any(|voters| voters.quorum(|voter| left.contains(&voter)))
     }
 

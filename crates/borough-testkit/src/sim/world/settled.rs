@@ -17,6 +17,12 @@ impl World {
         if let Some(slot) = self.slots.first_deserted() {
             return Some(format!("nobody runs in slot {slot}"));
         }
+        let lasting = self.lasting();
+        let is_elsewhere = |life: &&Life| lasting.is_some_and(|it| life.node.cluster() != Some(it));
+        if let Some(life) = self.lives().into_iter().find(is_elsewhere) {
+            let (uid, cluster) = (life.uid(), life.node.cluster());
+            return Some(format!("{uid:?} is in {cluster:?}, and {lasting:?} has to go on"));
+        }
         invariants::unsettled(self.now, &self.lives(), &self.settings).or_else(|| self.unsettled_shards())
     }
 

@@ -31,7 +31,10 @@ impl World {
         let Some(life) = self.slots.life(uid).filter(|_| is_judged) else { return Ok(()) };
         let Some(cluster) = life.node.cluster().filter(|_| !life.is_leaving) else { return Ok(()) };
         let voters = self.lists_of(cluster).into_iter().max_by_key(|voters| voters.id);
-        let is_quorum_well = voters.is_some_and(|voters| voters.quorum(|voter| self.is_well(voter)));
+        let is_quorum_well = voters.is_some_and(|voters| {
+            voters
+                .quorum(|voter| self.slots.life_of_voter(voter).is_some_and(|life| self.is_well(life.uid())))
+        });
         if !is_quorum_well || !self.is_well(uid) {
             return Ok(());
         }

@@ -90,8 +90,14 @@ pub(in crate::sim) struct Lane {
 struct Home {
     epoch: Epoch,
     lineage: Epoch,
+    /// The epoch at which the store was fenced last: turns run at it.
+    runs_at: Epoch,
+    /// Whether it began here and was never fenced.
+    is_new: bool,
     /// Whether the store is fenced and the state is there.
     is_ready: bool,
+    /// The epoch was raised: it is fenced once no entity is in a turn.
+    is_raised: bool,
     entities: BTreeMap<u8, Entity>,
     frost: Option<Frost>,
     /// What came after the cut.

@@ -25,6 +25,7 @@ impl Lane {
             }
             Effect::Transfer { to, next, .. } => self.aim(to, next, deeds),
             Effect::Resume { epoch, .. } => self.resume(epoch, deeds),
+            Effect::Raise { epoch, next, .. } => self.raise(epoch, next, deeds),
             Effect::Run { epoch, .. } => self.run(epoch, lineage, deeds),
             Effect::Discard { epoch, .. } => self.discard(epoch, deeds),
             Effect::Release { epoch, to, next, .. } => self.release(epoch, to, next, deeds),
@@ -41,8 +42,38 @@ impl Lane {
     }
 
     fn settle_in(&mut self, epoch: Epoch, lineage: Epoch, entities: BTreeMap<u8, Entity>) {
-        self.home =
-            Some(Home { epoch, lineage, is_ready: false, entities, frost: None, late: VecDeque::new() });
+        self.home = Some(Home {
+            epoch,
+            lineage,
+            runs_at: epoch,
+            is_new: epoch == lineage,
+            is_ready: false,
+            is_raised: false,
+            entities,
+            frost: None,
+            late: VecDeque::new(),
+        });
+    }
+
+    fn raise(&mut self, epoch: Epoch, next: Epoch, deeds: &mut Vec<Deed>) {
+        assert!(self.stance.raise(epoch, next), "what does not live here cannot be raised");
+        let Some(home) = &mut self.home else { return };
+        home.epoch = next;
+        if self.flaws.has(Flaw::RaisedWithoutFence) {
+            (home.is_ready, home.runs_at) = (true, next);
+            return;
+        }
+        (home.is_ready, home.is_raised) = (false, true);
+        self.fence_if_quiet(deeds);
+    }
+
+    /// Fences a shard whose epoch was raised, once no entity is in a turn.
+    pub(super) fn fence_if_quiet(&mut self, deeds: &mut Vec<Deed>) {
+        let Some(home) = self.home.as_mut().filter(|home| home.is_raised) else { return };
+        if home.entities.values().all(|entity| entity.turn.is_none()) {
+            home.is_raised = false;
+            deeds.push(Deed::Fence { epoch: home.epoch });
+        }
     }
 
     fn aim(&mut self, to: Uid, next: Epoch, deeds: &mut Vec<Deed>) {

@@ -32,16 +32,17 @@ impl Lane {
         let Some(home) = self.home.as_mut().filter(|home| home.epoch == epoch && !home.is_ready) else {
             return;
         };
-        home.is_ready = true;
+        (home.is_ready, home.is_new, home.runs_at) = (true, false, epoch);
         for (number, count) in stored.into_iter().flatten() {
             home.entities.entry(number).or_default().count = count;
         }
         self.cut_if_quiet(deeds);
     }
 
-    /// Whether it lives here by that epoch and began anew with it.
-    pub(in crate::sim) fn began_at(&self, epoch: Epoch) -> Option<bool> {
-        self.home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.lineage == epoch)
+    /// If it lives here by that epoch: its lineage, and whether it begins anew now.
+    pub(in crate::sim) fn begins_at(&self, epoch: Epoch) -> Option<(Epoch, bool)> {
+        let home = self.home.as_ref().filter(|home| home.epoch == epoch && !home.is_raised)?;
+        Some((home.lineage, home.is_new))
     }
 
     /// Whether an entity could begin a turn.
@@ -84,7 +85,7 @@ impl Lane {
         let it = home.entities.get_mut(&entity)?;
         let count = it.count;
         let turn = it.turn.as_mut().filter(|turn| turn.number == number)?;
-        Some((turn, (home.epoch, home.lineage), count))
+        Some((turn, (home.runs_at, home.lineage), count))
     }
 
     /// The turn of that entity is over. What it did counts, unless the store refused it.
@@ -93,6 +94,7 @@ impl Lane {
             it.turn = None;
             it.count += u32::from(counts);
         }
+        self.fence_if_quiet(deeds);
         self.cut_if_quiet(deeds);
     }
 

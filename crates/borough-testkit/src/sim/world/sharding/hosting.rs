@@ -1,7 +1,7 @@
 //! Lanes: letters, turns, fences.
 
 use borough_protocol::flaws::Flaw;
-use borough_protocol::sharding::region::Word;
+use borough_protocol::sharding::region::{Input, Word};
 use borough_protocol::sharding::{Epoch, ShardId};
 
 use super::{Act, World};
@@ -115,19 +115,28 @@ impl World {
         let key = site.key(shard);
         let is_stored = is_stored(sharding, site, shard);
         let lane = site.lane(uid, shard);
-        let Some(began) = lane.began_at(epoch) else { return Ok(()) };
+        let Some((lineage, began)) = lane.begins_at(epoch) else { return Ok(()) };
         if !may_run {
             self.plan_act(slot, 30 * MILLISECOND, Act::Fence { shard, epoch });
             return Ok(());
         }
         let fences = !self.settings.flaws.has(Flaw::FencedAtFirstWrite);
-        if is_stored && fences && !sharding.store.fence(key, epoch, uid) {
-            // A newer one was here: whatever this one believes, it runs nothing.
-            return Ok(());
+        if is_stored && fences {
+            let strangers = if self.is_healing { 0 } else { sharding.load.strangers };
+            if strangers > 0 && sharding.random.per_mille(strangers) {
+                // Another cluster, of an era that may be later.
+                let ahead = Epoch::new(epoch.get() + sharding.random.below(3 << 32));
+                sharding.store.estrange(key, ahead);
+                sharding.situations.count(Situation::StrangerFencedTheStore);
+            }
+            if let Err(seen) = sharding.store.fence(key, epoch, uid) {
+                // A newer one was here: whatever this one believes, it runs nothing.
+                return self.tell_region(slot, Input::Refused { shard, epoch, seen });
+            }
         }
         let stored = is_stored.then(|| sharding.store.read(key, epoch));
         if began {
-            sharding.books.begins(key, epoch, stored.clone().unwrap_or_default());
+            sharding.books.begins(key, lineage, stored.clone().unwrap_or_default());
         }
         let mut deeds = Vec::new();
         lane.is_fenced(epoch, stored.filter(|_| began), &mut deeds);
@@ -245,7 +254,8 @@ impl World {
         }
         self.trace.line(now, || format!("n{slot} {uid} {shard:?} at {epoch} ends {id}"));
         if is_stored && flaws.has(Flaw::FencedAtFirstWrite) {
-            sharding.store.fence(key, epoch, uid);
+            // What is refused here is refused again as it is written.
+            let _ = sharding.store.fence(key, epoch, uid);
         }
         let counts = !is_stored || sharding.store.write(key, (epoch, uid), (entity, count + 1))?;
         if counts {

@@ -210,6 +210,7 @@ impl World {
             | Effect::Freeze { shard, .. }
             | Effect::Transfer { shard, .. }
             | Effect::Resume { shard, .. }
+            | Effect::Raise { shard, .. }
             | Effect::Run { shard, .. }
             | Effect::Discard { shard, .. }
             | Effect::Release { shard, .. }
@@ -272,6 +273,7 @@ fn situation(effect: &Effect) -> Option<Situation> {
     Some(match effect {
         Effect::Release { .. } => Situation::ShardMoved,
         Effect::Resume { .. } => Situation::ResumedAfterCallOff,
+        Effect::Raise { .. } => Situation::EpochRaised,
         Effect::Transfer { .. } => Situation::SentElsewhereWhileFrozen,
         Effect::Discard { .. } => Situation::InstallDiscarded,
         Effect::Drop { .. } => Situation::ShardDropped,

@@ -1,0 +1,241 @@
+//! What happens to disks, and what nodes with disks are owed.
+
+use borough_protocol::disk::{Bond, Write};
+use borough_protocol::log::Log;
+use borough_protocol::node::Input;
+
+use super::faults::Lift;
+use super::{Happening, World};
+use crate::sim::cuts::SlotIndex;
+use crate::sim::disk::Copy;
+use crate::sim::fault::Target;
+use crate::sim::moment::{MILLISECOND, Nanos, SECOND};
+use crate::sim::rare::Rare;
+use crate::sim::violation::Violation;
+
+/// A process says that its disk does not work when it has taken no write for so long.
+const NOTICED: Nanos = 6 * SECOND;
+/// How often a process whose disk is not level looks again before its next life begins.
+const LOOK: Nanos = 100 * MILLISECOND;
+/// How long after one disk was restored from a copy the next may be.
+const RESTORED: Nanos = 20 * SECOND;
+
+impl World {
+    /// The life in that slot wants something written.
+    pub(super) fn write(&mut self, slot: SlotIndex, number: u64, write: Write) {
+        let Some(life) = self.slots[slot].life.as_ref().map(|life| life.number) else { return };
+        self.trace.line(self.now, || format!("n{slot} writes {number}: {}", shown(&write)));
+        let due = self.disks.write((self.now, slot), (life, number), write);
+        self.queue.plan(due, Happening::Synced { slot });
+    }
+
+    /// A write may be synced.
+    pub(super) fn synced(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        let Some(synced) = self.disks.of_mut(slot).sync(self.now) else {
+            if let Some(due) = self.disks.of(slot).next().filter(|due| *due > self.now) {
+                self.queue.plan(due, Happening::Synced { slot });
+            }
+            return Ok(());
+        };
+        self.trace.note([self.now.nanos(), synced.number]);
+        self.is_truly_ended(slot)?;
+        if self.slots[slot].life_numbered(synced.life).is_some() {
+            return self.give(slot, Input::Written(synced.number));
+        }
+        Ok(())
+    }
+
+    /// A disk says that a cluster has ended only if it has.
+    fn is_truly_ended(&self, slot: SlotIndex) -> Result<(), Violation> {
+        let record = self.disks.of(slot).image.record.as_ref();
+        let Some(record) = record.filter(|record| record.bond == Bond::Ended) else { return Ok(()) };
+        // A founding that crashed before it decided anything is nobody's cluster.
+        let cluster = record.memory.cluster;
+        if self.lineages.has_ended(cluster) || !self.lineages.has_decided(cluster) {
+            return Ok(());
+        }
+        let text = format!("the disk of n{slot} says that {cluster:?} has ended");
+        Err(Violation::Safety("recorded", text))
+    }
+
+    /// Whether the next life of the process there can begin: all of the last one is written. If not, plans to look again.
+    pub(super) fn is_disk_ready(&mut self, slot: SlotIndex) -> bool {
+        let is_ready = self.disks.of(slot).is_level();
+        if !is_ready {
+            self.queue.plan(self.now.after(LOOK), Happening::Start { slot, uid: None });
+        }
+        is_ready
+    }
+
+    /// The process there is gone, and with it what it had not synced.
+    pub(super) fn crash_disk(&mut self, slot: SlotIndex) {
+        if self.settings.durable && self.disks.crash(slot) > 0 {
+            self.met.count(Rare::WritesLost);
+        }
+    }
+
+    pub(super) fn stick(&mut self, whom: Target, lasts: Nanos) {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return };
+        self.note_strike();
+        self.met.count(Rare::DiskStuck);
+        self.disks.of_mut(slot).get_stuck(self.now.after(lasts));
+        self.slots[slot].hurt += 1;
+        self.trouble(slot, lasts);
+        self.queue.plan(self.now.after(lasts), Happening::Lift(Lift::Hurt(slot)));
+        if lasts > NOTICED {
+            self.queue.plan(self.now.after(NOTICED), Happening::DiskNoticed { slot });
+            self.queue.plan(self.now.after(lasts), Happening::DiskNoticed { slot });
+        }
+    }
+
+    /// The process notices whether its disk works.
+    pub(super) fn notice_disk(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        let works = !self.disks.of(slot).is_stuck(self.now) && !self.disks.of(slot).is_full;
+        self.give(slot, Input::DiskWorks(works))
+    }
+
+    pub(super) fn fill(&mut self, whom: Target, lasts: Nanos, back_after: Nanos) -> Result<(), Violation> {
+        let Some(slot) = self.whom(whom).filter(|slot| self.bears_loss_of(*slot)) else { return Ok(()) };
+        self.note_strike();
+        self.met.count(Rare::DiskFull);
+        self.disks.of_mut(slot).is_full = true;
+        self.slots[slot].hurt += 1;
+        self.trouble(slot, lasts);
+        self.queue.plan(self.now.after(lasts), Happening::Lift(Lift::Hurt(slot)));
+        self.queue.plan(self.now.after(lasts), Happening::DiskFreed { slot, back_after });
+        self.notice_disk(slot)
+    }
+
+    /// An operator makes room and starts the process again, unless it was started meanwhile.
+    pub(super) fn free_disk(&mut self, slot: SlotIndex, back_after: Nanos) -> Result<(), Violation> {
+        if !self.disks.of(slot).is_full {
+            return Ok(());
+        }
+        if self.slots[slot].life.is_some() {
+            return self.crash_now(slot, Some(back_after));
+        }
+        // The process waits in vain for what its last life wrote.
+        self.slots[slot].is_same_process = false;
+        self.slots[slot].memory = None;
+        self.crash_disk(slot);
+        Ok(())
+    }
+
+    /// The machine is lost with its disk; another one comes with an empty one.
+    pub(super) fn lose_disk(&mut self, whom: Target, back_after: Nanos) -> Result<(), Violation> {
+        let slot = self.whom(whom).filter(|slot| self.bears_loss_of(*slot) && self.can_spare_disk(*slot));
+        let Some(slot) = slot else { return Ok(()) };
+        self.note_strike();
+        self.met.count(Rare::DiskLost);
+        self.crash_now(slot, Some(back_after))?;
+        self.disks.replace(slot);
+        Ok(())
+    }
+
+    /// Whether without that disk a majority is left of every list of voters that may be in force, and every node still names a seed that has never lost its
+    /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster.
+    fn can_spare_disk(&self, slot: SlotIndex) -> bool {
+        let spared = self.disks.of(slot).image.voter;
+        let is_lost = |seed: &SlotIndex| *seed == slot || self.disks.is_lost(*seed);
+        if (0..self.slots.len()).any(|founder| self.listed(founder).iter().all(is_lost)) {
+            return false;
+        }
+        self.lineages
+            .lists_that_count()
+            .all(|voters| voters.quorum(|voter| voter != spared && self.disks.has(voter)))
+    }
+
+    /// Somebody makes a copy of the disk there, which is put back later.
+    pub(super) fn copy_disk(&mut self, whom: Target, after: Nanos, back_after: Nanos) {
+        let Some(slot) = self.whom(whom) else { return };
+        self.note_strike();
+        let copy = Box::new(self.disks.of(slot).copy());
+        self.queue.plan(self.now.after(after), Happening::Restore { slot, copy, back_after });
+    }
+
+    /// The operator puts a copy back if it is safe to. Nothing is promised if more than one voter forgets something at a time: all other voters must
+    /// have everything that is decided, and know of the newest term.
+    pub(super) fn restore(
+        &mut self,
+        slot: SlotIndex,
+        copy: Copy,
+        back_after: Nanos,
+    ) -> Result<(), Violation> {
+        let is_soon = self.restored.is_some_and(|(at, _)| self.now < at.after(RESTORED));
+        let count = self.restored.map_or(0, |(_, count)| count);
+        if self.is_healing || is_soon || !self.may_forget(slot, count + 1) {
+            return Ok(());
+        }
+        self.trace.line(self.now, || format!("n{slot} crashes, and its disk is restored from a copy"));
+        self.restored = Some((self.now, count + 1));
+        self.met.count(Rare::DiskRestored);
+        self.crash_now(slot, Some(back_after))?;
+        self.disks.of_mut(slot).restore(copy);
+        Ok(())
+    }
+
+    /// Whether the cluster is as it was promised to be if the voter there forgets something, and that many did in this run.
+    fn may_forget(&self, slot: SlotIndex, count: usize) -> bool {
+        let Some(coordinator) = self.coordinator().and_then(|slot| self.slots[slot].life.as_ref()) else {
+            return false;
+        };
+        let (Some(log), Some(table)) = (coordinator.node.log(), coordinator.node.table()) else {
+            return false;
+        };
+        let voters = log.voters();
+        let has_all = |voter: &borough_protocol::voters::VoterId| {
+            let slot = self.slots.slot_of_voter(*voter);
+            let life = self.slots.life_of_voter(*voter);
+            let other = life.and_then(|life| life.node.log());
+            let is_level = slot.is_some_and(|slot| self.takes_part(slot) && self.disks.of(slot).is_level());
+            is_level
+                && other.is_some_and(|other| {
+                    other.term() == log.term() && other.last_index() >= table.version().index
+                })
+        };
+        log.may_act()
+            && !voters.is_joint()
+            && 2 * count < voters.now.len()
+            && self.slots[slot].life.is_some()
+            && self.bears_loss_of(slot)
+            && voters.now.iter().all(has_all)
+    }
+
+    /// Everything crashes at once.
+    pub(super) fn cycle_power(&mut self, back_after: &[Nanos]) -> Result<(), Violation> {
+        let running: Vec<SlotIndex> = self.slots.running().map(|(slot, _)| slot).collect();
+        if !self.bears_loss_of_all(&running) {
+            return Ok(());
+        }
+        self.note_strike();
+        self.met.count(Rare::AllCrashed);
+        for slot in running {
+            let delay = back_after.get(slot).copied().unwrap_or(SECOND);
+            self.crash_now(slot, Some(delay))?;
+        }
+        Ok(())
+    }
+
+    /// No more faults: every disk works from now on.
+    pub(super) fn heal_disks(&mut self) {
+        for slot in 0..self.slots.len() {
+            if self.disks.of(slot).is_full {
+                self.queue.plan(self.now, Happening::DiskFreed { slot, back_after: SECOND });
+            }
+            if self.disks.of(slot).is_stuck(self.now) {
+                self.disks.of_mut(slot).come_loose();
+                self.queue.plan(self.now, Happening::Synced { slot });
+                self.queue.plan(self.now, Happening::DiskNoticed { slot });
+            }
+        }
+    }
+}
+
+/// A write in few words.
+fn shown(write: &Write) -> String {
+    match write {
+        Write::Record(record) => format!("{:?} of {:?}", record.bond, record.memory.cluster),
+        Write::BecomeVoter(voter) => format!("becomes {voter:?}"),
+        Write::Log(write) => format!("{write:?}").chars().take(200).collect(),
+    }
+}
