@@ -31,7 +31,7 @@ pub use borough_protocol::sharding::region::Dropped;
 pub use borough_protocol::sharding::{Allocation, Epoch};
 pub use borough_protocol::table::Cluster as ClusterId;
 pub use borough_protocol::version::{Term, Version};
-pub use borough_protocol::voters::Voters;
+pub use borough_protocol::voters::{VoterId, Voters};
 #[cfg(feature = "json")]
 pub use borough_wire::codec::Json;
 #[cfg(feature = "message-pack")]
@@ -48,17 +48,17 @@ pub use self::control::ControlCounts;
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{
-    Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DownError, DrainError, Gathered,
-    LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle, RecoverError,
-    RecoveryMember, RecoveryPlan, RemoteLookupError, StartError,
+    Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DataError, DownError, DrainError,
+    Gathered, LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle,
+    RecoverError, RecoveryMember, RecoveryPlan, RemoteLookupError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
     Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS,
-    ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, ExplainError, Explanation,
-    Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder,
-    Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap, ShardMoves,
-    ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes, WedgedWorker,
+    ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, EpochRefused, ExplainError,
+    Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy,
+    ProxyBuilder, Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap,
+    ShardMoves, ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes, WedgedWorker,
 };
 pub use self::topology::{Ended, Failure, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

@@ -4,10 +4,12 @@
 //! later one reads, or it counts the codec up.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use borough_protocol::incarnation::Uid;
+use borough_protocol::disk::Record;
 use borough_protocol::log;
 use borough_protocol::table::{Change, Table};
+use borough_protocol::voters::{VoterId, Voters};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +22,7 @@ pub struct StoredEntry {
     /// What the table applies.
     pub entry: log::Entry<Change>,
     /// The nodes that catch up.
-    pub learners: BTreeSet<Uid>,
+    pub learners: BTreeSet<VoterId>,
 }
 
 /// Bytes on disk that cannot be read.
@@ -36,6 +38,9 @@ pub enum Undecodable {
         /// Its codec.
         codec: u16,
     },
+    /// The number of the node is 0, which nobody has.
+    #[error("the identity of the node is 0")]
+    Identity,
     /// They are not what their codec writes.
     #[error("{what} of {length} bytes cannot be read: {source}")]
     Bytes {
@@ -48,14 +53,35 @@ pub enum Undecodable {
     },
 }
 
+/// A table, as it stands for the beginning of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredTable {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The lists of voters, as the log has them.
+    pub voters: Voters,
+    /// The nodes that catch up.
+    pub learners: BTreeSet<VoterId>,
+}
+
 /// The bytes of a table; `None` if it cannot be written, which no table of ours is.
-pub fn encode_table(table: &Table) -> Option<Vec<u8>> {
+pub fn encode_table(table: &StoredTable) -> Option<Vec<u8>> {
     postcard::to_allocvec(table).ok()
 }
 
 /// The table of these bytes.
-pub fn decode_table(codec: u16, bytes: &[u8]) -> Result<Table, Undecodable> {
+pub fn decode_table(codec: u16, bytes: &[u8]) -> Result<StoredTable, Undecodable> {
     decode("a snapshot", codec, bytes)
+}
+
+/// The bytes of a record; `None` if it cannot be written, which no record of ours is.
+pub fn encode_record(record: &Record) -> Option<Vec<u8>> {
+    postcard::to_allocvec(record).ok()
+}
+
+/// The record of these bytes.
+pub fn decode_record(codec: u16, bytes: &[u8]) -> Result<Record, Undecodable> {
+    decode("the record", codec, bytes)
 }
 
 /// The bytes of an entry; `None` if it cannot be written, which no entry of ours is.

@@ -2,32 +2,34 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use borough_cluster::stored::{
-    CODEC, StoredEntry, Undecodable, decode_entry, decode_table, encode_entry, encode_table,
+    CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_table, encode_entry, encode_table,
 };
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log;
 use borough_protocol::table::{Cluster, Table};
 use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
 
 // As the first version wrote them.
 const ENTRY: &str = "01020100000000000000020000000000000000010300000000000000";
-const TABLE: &str =
-    "070000000000000002010000000000000000030103010201000000000000000200000000000000000200000000";
+const TABLE: &str = "0700000000000000020100000000000000000301030102010000000000000002000000000000000002000000000301020100000000000000020000000000000000010300000000000000";
 
-fn uids<const N: usize>(numbers: [u64; N]) -> BTreeSet<Uid> {
-    numbers.into_iter().filter_map(Uid::new).collect()
+fn uids<const N: usize>(numbers: [u64; N]) -> BTreeSet<VoterId> {
+    numbers.into_iter().filter_map(VoterId::new).collect()
 }
 
 fn voters() -> StoredEntry {
     StoredEntry { entry: log::Entry::Voters { now: uids([1, 2]), next: uids([]) }, learners: uids([3]) }
 }
 
-fn table() -> Table {
+fn table() -> StoredTable {
     let mut table = Table::new(Cluster { name: 7, era: 2, founder: Uid::new(1).unwrap() });
     table.apply(Version { term: Term::new(3), index: 1 }, &voters().entry);
-    table
+    let voters = table.voters().clone();
+    StoredTable { table: Arc::new(table), voters, learners: uids([3]) }
 }
 
 fn bytes(hex: &str) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use borough::cluster::{Fence, Fenced};
+use borough::cluster::{Epoch, EpochRefused, Fence, Fenced};
 use borough::prelude::*;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -61,8 +61,15 @@ impl Store {
         });
         match saved.await? {
             1 => Ok(()),
-            _ => Err(Fault::new("a later owner has the shard; nothing was saved")),
+            _ => Err(self.refusal(shard).await?.into()),
         }
+    }
+
+    /// What the cluster must know of a refusal: it gives the shard a higher epoch, if this node is its owner still.
+    async fn refusal(&self, shard: u32) -> Result<EpochRefused, Fault> {
+        let query = "SELECT epoch FROM fences WHERE shard = ?1";
+        let seen: i64 = self.run(move |sql| sql.query_row(query, [shard], |row| row.get(0))).await?;
+        Ok(EpochRefused { seen: Epoch::new(u64::try_from(seen)?) })
     }
 }
 
@@ -81,7 +88,7 @@ impl Fence for Store {
                     params![shard, epoch],
                 )
             });
-            if raised.await? == 1 { Ok(()) } else { Err(Fault::new("a later owner has the shard")) }
+            if raised.await? == 1 { Ok(()) } else { Err(self.refusal(shard).await?.into()) }
         })
     }
 }
@@ -144,8 +151,9 @@ async fn main() -> Result<(), borough::Error> {
 
     // The first vault was not dead but slow, and wants to save what it had in its hands.
     let late = Store::open(&path)?;
-    if let Err(refusal) = late.save("alice".into(), 999, before.shard, before.epoch.get()).await {
-        println!("an owner of yesterday: {refusal}");
+    let refused = late.save("alice".into(), 999, before.shard, before.epoch.get()).await;
+    if refused.is_err_and(|fault| fault.downcast_ref::<EpochRefused>().is_some()) {
+        println!("an owner of yesterday: a later owner has the shard; nothing was saved");
     }
     println!("alice has {}", accounts.ask("alice", |reply| Account::Deposit(25, reply)).await?);
     second.leave().await?;

@@ -1,8 +1,8 @@
 //! A node as it runs in a container: settings from the environment, seeds by DNS, a secret from a file, a health check, SIGTERM leaves in order.
 //!
 //! ```sh
-//! SEEDS=meters SECRET_FILE=/run/secrets/borough service    # a node
-//! service health                                           # exits with 0 if the node in this container is ready
+//! SEEDS=meters EXPECT=3 DATA_DIR=/var/lib/borough SECRET_FILE=/run/secrets/borough service    # a node
+//! service health    # exits with 0 if the node in this container is ready
 //! ```
 //!
 //! `deploy/` has a Dockerfile and a compose file of three.
@@ -45,7 +45,8 @@ impl Actor for MeterEntity {
 #[tokio::main]
 async fn main() -> Result<(), borough::Error> {
     if env::args().nth(1).as_deref() == Some("health") {
-        return health().await;
+        let of_what = env::args().nth(2).unwrap_or_else(|| "ready".to_owned());
+        return health(&of_what).await;
     }
     let node = settings().await?.start().await?;
     let management = Management::builder(&node).listen(management()).start().await?;
@@ -67,6 +68,11 @@ async fn settings() -> Result<NodeBuilder, borough::Error> {
     let mut builder = Node::builder("meters").listen(listen).advertise(&advertise);
     // By its own address it can be told from the others without a name.
     builder = builder.node_id(set("NODE_ID").unwrap_or(advertise));
+    // Without a directory the cluster ends with its processes.
+    builder = match set("DATA_DIR") {
+        Some(path) => builder.data_dir(path),
+        None => builder.volatile(),
+    };
     if let Some(path) = set("SECRET_FILE") {
         builder = builder.secret(secret_from_file(path)?);
     }
@@ -89,16 +95,20 @@ async fn own_address() -> Result<String, borough::Error> {
     Ok(found.ok_or_else(|| format!("{host} has no address; set ADVERTISE"))?.to_string())
 }
 
-/// Asks the node in this container whether it is ready.
-async fn health() -> Result<(), borough::Error> {
+/// Asks the node in this container whether it is ready, or alive.
+async fn health(of_what: &str) -> Result<(), borough::Error> {
+    let path = if of_what == "live" { "/health/live" } else { "/health/ready?types=meters" };
     let mut stream = TcpStream::connect(management()).await?;
-    stream
-        .write_all(b"GET /health/ready?types=meters HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        .await?;
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     println!("{}", answer.rsplit("\r\n\r\n").next().unwrap_or_default());
-    if answer.starts_with("HTTP/1.1 200 ") { Ok(()) } else { Err(io::Error::other("not ready").into()) }
+    if answer.starts_with("HTTP/1.1 200 ") {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("not {of_what}")).into())
+    }
 }
 
 /// Prints how the node stands to its cluster and who is up, whenever that changes.

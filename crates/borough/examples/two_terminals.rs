@@ -84,7 +84,7 @@ async fn show(mut topology: Topology) {
 
 /// Why a node stands still, and what helps.
 fn explain(now: &TopologySnapshot) {
-    let voters: Vec<_> = now.voters.now.iter().filter_map(|uid| now.member(*uid)).collect();
+    let voters: Vec<_> = now.voting().collect();
     let names: Vec<_> = voters.iter().map(|voter| voter.node_id().as_str()).collect();
     println!("  why: too few voters hear me; I need {} of {}.", names.len() / 2 + 1, names.join(", "));
     println!(

@@ -24,6 +24,7 @@ pub const DEFAULT_MANAGEMENT_LISTEN: &str = "127.0.0.1:25580";
 
 /// See the module. Its default is the documented one.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct NodeOptions {
     pub(crate) listen: String,
     pub(crate) advertise: Option<String>,
@@ -33,6 +34,8 @@ pub(crate) struct NodeOptions {
     pub(crate) found_with: FoundWith,
     pub(crate) expect: Option<usize>,
     pub(crate) found_alone: bool,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) volatile: bool,
     pub(crate) id: Option<String>,
     pub(crate) roles: Vec<String>,
     pub(crate) app_version: String,
@@ -75,6 +78,8 @@ impl Default for NodeOptions {
             found_with: FoundWith::default(),
             expect: None,
             found_alone: false,
+            data_dir: None,
+            volatile: false,
             id: None,
             roles: Vec::new(),
             app_version: String::new(),

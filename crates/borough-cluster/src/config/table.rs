@@ -96,6 +96,21 @@ pub(super) static NODE: &[Setting] = &[
     ),
     setting!(
         OfNode,
+        "node.data_dir",
+        Is::File,
+        data_dir,
+        "The directory in which the node keeps its identity, its vote and the log of decisions: with it a cluster survives any restart of its nodes. All nodes of a \
+         cluster have one, or none. Beyond loopback this or `node.volatile` must be set."
+    ),
+    setting!(
+        OfNode,
+        "node.volatile",
+        Is::Switch,
+        volatile,
+        "Whether the cluster may end with its processes: nothing is kept on disk."
+    ),
+    setting!(
+        OfNode,
         "node.id",
         Is::Text,
         id,

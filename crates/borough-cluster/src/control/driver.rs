@@ -44,10 +44,12 @@ pub(crate) struct Driver<M: Machine, P> {
     pub(crate) deadline: fn() -> M::Input,
 }
 
-/// The two ways into a machine. Commands come first: they are few, and nobody far away can make them many.
+/// The ways into a machine. Commands come before the words of others: they are few, and nobody far away can make them many.
 pub(crate) struct Inputs<'a, I> {
     pub(crate) commands: &'a mut mpsc::Receiver<I>,
     pub(crate) heard: &'a mut mpsc::Receiver<Heard<I>>,
+    /// What the disk says. It comes first: everything else may wait for it, and there is never more of it than was written.
+    pub(crate) disk: &'a mut mpsc::UnboundedReceiver<I>,
 }
 
 /// What another said, and the room that it takes until it is handled.
@@ -77,7 +79,7 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
         mut effects: Effects<M::Effect>,
         inputs: Inputs<'_, M::Input>,
     ) -> Option<P::Outcome> {
-        let Inputs { commands, heard } = inputs;
+        let Inputs { commands, heard, disk } = inputs;
         let begun = self.settle(&mut effects);
         self.performer.flush(&self.machine, self.clock.now());
         if let ControlFlow::Break(outcome) = begun {
@@ -87,6 +89,7 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
             let due = self.machine.next_deadline();
             let first = tokio::select! {
                 biased;
+                Some(input) = disk.recv() => Some(input),
                 command = commands.recv() => Some(command?),
                 heard = heard.recv() => Some(heard?.input),
                 () = self.clock.sleep_towards(due) => None,
@@ -101,7 +104,11 @@ impl<M: Machine, P: Perform<M>> Driver<M, P> {
                 if ended.is_break() || handled == ROUND {
                     break;
                 }
-                next = commands.try_recv().or_else(|_| heard.try_recv().map(|heard| heard.input)).ok();
+                next = disk
+                    .try_recv()
+                    .or_else(|_| commands.try_recv())
+                    .or_else(|_| heard.try_recv().map(|heard| heard.input))
+                    .ok();
             }
             if ended.is_continue() && self.machine.next_deadline() <= self.clock.now() {
                 ended = self.handle((self.deadline)(), &mut effects);

@@ -8,6 +8,7 @@ use borough_protocol::node::{Effect, End, Event, Node, Peer};
 use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
 
+use super::disk::Disk;
 use super::driver::Perform;
 use super::outlook::Outlook;
 use super::peers::Peers;
@@ -25,6 +26,7 @@ pub(super) struct Hands<'a> {
     pub(super) outlook: Arc<Outlook>,
     pub(super) publisher: &'a mut Publisher,
     pub(super) waiting: Waiting,
+    pub(super) disk: Option<&'a mut Disk>,
 }
 
 impl Perform<Node> for Hands<'_> {
@@ -44,12 +46,20 @@ impl Perform<Node> for Hands<'_> {
                 self.hub.close(uid);
             }
             Effect::Publish(event) => self.publish(&event),
+            Effect::Write { number, write } => {
+                if let Some(disk) = &mut self.disk {
+                    disk.write(number, write);
+                }
+            }
             Effect::End(end) => return ControlFlow::Break(end),
         }
         ControlFlow::Continue(())
     }
 
     fn flush(&mut self, machine: &Node, now: Timestamp) {
+        if let Some(disk) = &mut self.disk {
+            disk.check();
+        }
         if machine.is_ended() {
             // It knows of nobody any more; what it knew last stays to be remembered.
             return;
@@ -102,6 +112,13 @@ impl Hands<'_> {
                 self.publisher.stir();
             }
             Event::Admitted(_) | Event::Topology | Event::Table(_) => self.publisher.stir(),
+            Event::LogLost(uid) => {
+                tracing::error!(
+                    %uid,
+                    "the log of a voter is shorter than what it had confirmed: its data directory was restored from a copy, or its disk lost writes. It does not vote \
+                     until it has been taken in as a new voter; look at that machine's disk"
+                );
+            }
             Event::Suspended | Event::Resumed | Event::Freed(_) => {}
         }
     }

@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use super::backoff::Backoff;
+use super::disk::Disk;
 use super::driver::{Driver, Heard, Inputs};
 use super::gate::Guests;
 use super::hands::Hands;
@@ -35,7 +36,7 @@ use crate::discovery::Discovery;
 use crate::link::Hub;
 use crate::myself::Myself;
 use crate::sharding::{Depth, KindStats, Sharding, Sight};
-use crate::topology::{Publisher, Standing, TopologySnapshot};
+use crate::topology::{Failure, Publisher, Standing, TopologySnapshot};
 
 /// How many members of its last life a node looks for besides the seeds.
 const REMEMBERED: usize = 32;
@@ -82,13 +83,17 @@ pub(super) struct Lives {
     pub(super) to_itself: mpsc::WeakSender<Input>,
     /// What others say.
     pub(super) words: mpsc::Receiver<Heard<Input>>,
+    /// Its data directory, if it has one.
+    pub(super) disk: Option<Disk>,
+    /// What the disk says.
+    pub(super) disk_inputs: mpsc::UnboundedReceiver<Input>,
     /// Somebody wants the node to leave: it does not come back.
     pub(super) is_leaving: Arc<AtomicBool>,
 }
 
 impl Lives {
     /// Until the last life ends, or nobody holds the node any more.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(&mut self) {
         let mut backoff = Backoff::new(self.means.chance.clone());
         let mut known = Vec::new();
         let mut past = Past::default();
@@ -103,6 +108,7 @@ impl Lives {
                 known: known.clone(),
                 founding: self.plan.founding,
                 memory: past.memory.clone(),
+                bond: None,
                 prefers: past.prefers,
             };
             let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };
@@ -139,6 +145,13 @@ impl Lives {
         }
     }
 
+    /// Gives the data directory free, once all is written.
+    pub(super) async fn close(&mut self) {
+        if let Some(disk) = self.disk.take() {
+            disk.close().await;
+        }
+    }
+
     /// How the node stands after a life that ended so.
     fn standing_after(&self, end: End) -> Standing {
         match end {
@@ -150,6 +163,11 @@ impl Lives {
             }
             End::GaveUp(why) if self.plan.rejoin || why == GaveUp::Recovers => Standing::Returning(why),
             End::GaveUp(why) => Standing::GaveUp(why),
+            End::Unreadable(why) => {
+                let path = self.disk.as_ref().map(|disk| disk.path().to_owned()).unwrap_or_default();
+                tracing::error!(path = %path.display(), %why, "the data directory does not hold the log of a voter: restore the directory from this machine, or reset it with `borough data reset` and let the node join as a new one");
+                Standing::Failed(Failure::DataDirectory)
+            }
             End::Refused(refusal) => {
                 tracing::error!(%refusal, "may not join: the cluster has other settings");
                 Standing::Refused(refusal)
@@ -168,14 +186,26 @@ impl Lives {
         tracing::info!(life = %me, seeds = ?search.seeds, "node looks for its cluster");
         let listed = search.seeds.clone();
         let (clock, chance) = (&self.means.clock, &self.means.chance);
+        let mut facts = self.plan.facts.clone();
+        let disk = match &mut self.disk {
+            Some(disk) => {
+                let (image, identity) = disk.begin_life().await;
+                facts.disk = Some(identity);
+                // What is still said is of the life before.
+                while self.disk_inputs.try_recv().is_ok() {}
+                Some(image)
+            }
+            None => None,
+        };
         let start = Start {
             me,
-            facts: self.plan.facts.clone(),
+            facts,
             search,
             settings: self.plan.settings.clone(),
             era: clock.era().max(past.era),
             seed: chance.number(),
             recovers: past.recovers,
+            disk,
         };
         let mut effects = Effects::default();
         let machine = Node::new(clock.now(), start, &mut effects);
@@ -186,9 +216,11 @@ impl Lives {
             outlook: self.outlook.clone(),
             publisher: &mut self.publisher,
             waiting: Waiting::new(clock.now()),
+            disk: self.disk.as_mut(),
         };
         let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
-        let inputs = Inputs { commands: &mut self.commands, heard: &mut self.words };
+        let inputs =
+            Inputs { commands: &mut self.commands, heard: &mut self.words, disk: &mut self.disk_inputs };
         let end = tokio::select! {
             biased;
             end = driver.run(effects, inputs) => end,
@@ -342,7 +374,7 @@ async fn told_to_go(commands: &mut mpsc::Receiver<Input>) -> Found {
 /// Where those listen whom a node knew last: those who vote first, because they know best.
 fn addresses(last: &TopologySnapshot) -> Vec<Address> {
     let (voters, others): (Vec<_>, Vec<_>) =
-        last.members.iter().partition(|member| last.voters.names(member.uid()));
+        last.members.iter().partition(|member| last.voters.names(member.voter()));
     let all = voters.into_iter().chain(others);
     all.map(|member| member.address().clone()).take(REMEMBERED).collect()
 }

@@ -13,6 +13,7 @@ mod addresses;
 mod backoff;
 mod counts;
 mod dial;
+mod disk;
 mod driver;
 mod gate;
 mod hands;

@@ -66,10 +66,10 @@ impl Outlook {
             let others = others.map(|member| Remaining {
                 incarnation: member.incarnation.clone(),
                 id: member.node_id().clone(),
-                votes: last.voters.names(member.uid()),
+                votes: last.voters.names(member.voter()),
                 is_heard: false,
             });
-            let (votes, others) = (last.voters.names(me), others.collect());
+            let (votes, others) = (last.votes(me), others.collect());
             seen.remains = Some(Remains { cluster, votes, others, shards });
         }
     }

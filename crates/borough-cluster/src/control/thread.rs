@@ -4,6 +4,7 @@
 //! connections and the machine run here, on a runtime of one thread; data lanes and actors run on the user's.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -14,6 +15,8 @@ use borough_protocol::formation::FoundingRule;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId};
 use borough_protocol::node::Input;
 use borough_protocol::settings::Checked;
+use borough_sqlite::OpenOptions;
+use borough_sqlite::failpoints::Hook;
 use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::Limits;
@@ -23,6 +26,7 @@ use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
+use super::disk::Disk;
 use super::gate::{Gate, Guests};
 use super::inbound::Ear;
 use super::lives::{Lives, Plan};
@@ -58,6 +62,7 @@ pub(crate) enum Home {
 
 /// All that a node is started with.
 pub(crate) struct Setup {
+    pub(crate) home: Home,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) secret: Option<Secret>,
     pub(crate) limits: Limits,
@@ -71,6 +76,10 @@ pub(crate) struct Setup {
     pub(crate) roles: Arc<[String]>,
     pub(crate) app_version: Arc<str>,
     pub(crate) zone: Arc<str>,
+    /// Where it keeps its vote and its log; `None`: nowhere.
+    pub(crate) data_dir: Option<PathBuf>,
+    /// For tests: sees every write and sync there.
+    pub(crate) data_hook: Option<Hook>,
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) founding: FoundingRule,
@@ -105,10 +114,11 @@ pub(crate) struct Control {
 
 impl Control {
     /// Starts it, and waits until it listens.
-    pub(crate) async fn start(setup: Setup, home: Home) -> Result<Self, StartError> {
+    pub(crate) async fn start(setup: Setup) -> Result<Self, StartError> {
         let (stop, stopped) = watch::channel(false);
         let (alive, ended) = watch::channel(());
         let (ready, started) = oneshot::channel();
+        let home = setup.home;
         let main = run(setup, ready, stopped);
         let thread = match home {
             Home::Here => {
@@ -205,8 +215,9 @@ struct Parts {
 
 /// The control side of a node, from listening to the end.
 async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, stop: watch::Receiver<bool>) {
-    let (address, listener) = match bind(&setup).await {
-        Ok(bound) => bound,
+    let (disk_says, disk_inputs) = mpsc::unbounded_channel();
+    let (address, listener, disk) = match open(&setup, disk_says).await {
+        Ok(opened) => opened,
         Err(error) => return drop(ready.send(Err(error))),
     };
     let node_id = setup.node_id.clone().unwrap_or_else(|| NodeId::new(address.as_str()));
@@ -245,26 +256,23 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         counters: counters.clone(),
         outlook: outlook.clone(),
     };
-    let gate = Gate {
-        hub: hub.clone(),
-        ear: Ear::new(heard.clone(), counters.clone(), setup.clock.clone()),
-        addresses: addresses.clone(),
-        guests: guests.clone(),
+    let ear = Ear::new(heard.clone(), counters.clone(), setup.clock.clone());
+    let gate = Gate { hub: hub.clone(), ear, addresses: addresses.clone(), guests: guests.clone() };
+    let facts = Facts {
+        id: node_id,
+        roles: setup.roles,
+        app_version: setup.app_version,
+        zone: setup.zone,
+        disk: None,
     };
-    let facts = Facts { id: node_id, roles: setup.roles, app_version: setup.app_version, zone: setup.zone };
     let (settings, discovery, rejoin) = (setup.settings, setup.discovery, setup.rejoin);
+    let (dialer, chance, clock) = (door.clone(), setup.chance, setup.clock);
+    let means = Means { dialer, chance, clock, counters, addresses, heard };
     let lives = Lives {
         plan: Plan { facts, settings, discovery, founding: setup.founding, rejoin },
         to_itself,
         myself,
-        means: Means {
-            dialer: door.clone(),
-            chance: setup.chance,
-            clock: setup.clock,
-            counters,
-            addresses,
-            heard,
-        },
+        means,
         hub: hub.clone(),
         sharding: sharding.clone(),
         guests: guests.clone(),
@@ -272,6 +280,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         outlook,
         commands,
         words,
+        disk,
+        disk_inputs,
         is_leaving,
     };
     let open = open_house(door, listener, gate, hub.clone());
@@ -284,19 +294,23 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
 
 /// All lives of the node, until it is told to stop or fails.
 async fn live(
-    lives: Lives,
+    mut lives: Lives,
     fails: impl Future<Output = ()>,
     closing: Closing,
     mut stop: watch::Receiver<bool>,
 ) {
-    tokio::select! {
+    let is_stopped = tokio::select! {
         biased;
-        _ = stop.wait_for(|stop| *stop) => return,
+        _ = stop.wait_for(|stop| *stop) => true,
         // The machine ends without a goodbye: the other nodes wait until the lease of this one is over.
-        () = fails => {}
-        () = lives.run() => {}
+        () = fails => false,
+        () = lives.run() => false,
+    };
+    lives.close().await;
+    if is_stopped {
+        return;
     }
-    drop(closing);
+    drop((closing, lives));
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -320,6 +334,21 @@ async fn open_house(door: Arc<Door>, listener: Box<dyn Listener>, gate: Gate, hu
 /// Who is a member, as that topology shows it.
 fn members_by(topology: Topology) -> Members {
     Box::new(move |uid| topology.current().member(uid).is_some())
+}
+
+/// Listens, and opens the data directory.
+async fn open(
+    setup: &Setup,
+    disk_says: mpsc::UnboundedSender<Input>,
+) -> Result<(Address, Box<dyn Listener>, Option<Disk>), StartError> {
+    let (address, listener) = bind(setup).await?;
+    let Some(path) = &setup.data_dir else { return Ok((address, listener, None)) };
+    let mut options = OpenOptions::new(&setup.settings.cluster);
+    if let Some(hook) = setup.data_hook.clone() {
+        options = options.hook(hook);
+    }
+    let disk = Disk::open(path, &options, setup.home, disk_says)?;
+    Ok((address, listener, Some(disk)))
 }
 
 /// Listens; gives also what others are to dial.

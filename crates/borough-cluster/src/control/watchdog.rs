@@ -145,7 +145,8 @@ mod tests {
     fn admit(number: u64) -> Change {
         let incarnation = Incarnation { address: Address::new(format!("n{number}:1")), uid: uid(number) };
         let id = NodeId::new(format!("n{number}"));
-        let facts = Facts { id, roles: Arc::new([]), app_version: Arc::from(""), zone: Arc::from("") };
+        let facts =
+            Facts { id, roles: Arc::new([]), app_version: Arc::from(""), zone: Arc::from(""), disk: None };
         Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use borough_actor::{System, SystemHandle};
 use borough_protocol::formation::{FoundWith, FoundingRule};
 use borough_protocol::incarnation::{Address, NodeId};
 use borough_protocol::settings::{Checked, Settings, Strategy};
+use borough_sqlite::failpoints::Hook;
 use borough_wire::codec::CodecId;
 use borough_wire::handshake::Secret;
 use borough_wire::limits::{Limits, TEXT_MAX};
@@ -55,6 +56,7 @@ pub struct NodeBuilder {
     tls: Option<Tls>,
     secret: Option<Secret>,
     simulated: Option<Simulated>,
+    data_hook: Option<Hook>,
 }
 
 /// What a node lives by that is not in the world.
@@ -76,6 +78,7 @@ impl NodeBuilder {
             tls: None,
             secret: None,
             simulated: None,
+            data_hook: None,
         }
     }
 
@@ -174,6 +177,28 @@ impl NodeBuilder {
     /// [`discovery`](Self::discovery) that may show only a part of the nodes, as [`DnsSeeds`](crate::DnsSeeds): give the number of nodes that start together.
     pub fn expect(mut self, nodes: usize) -> Self {
         self.say("node.expect").expect = Some(nodes);
+        self
+    }
+
+    /// The directory in which the node keeps its identity, its vote and the log of decisions. It is made if it is missing. Default none.
+    ///
+    /// With it a cluster survives any restart of any set of its nodes: it goes on as soon as a majority of its voters is there, and is never founded twice. All
+    /// nodes of a cluster must have one, or none. Each node needs a directory of its own, on a disk that it keeps: one that is lost, copied or restored from a
+    /// backup is noticed as far as it can be, and loses its vote. Entities do not keep their state in it.
+    ///
+    /// A node that listens beyond loopback needs this or [`volatile`](Self::volatile).
+    pub fn data_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.say("node.data_dir").data_dir = Some(path.into());
+        self
+    }
+
+    /// Says that the cluster may end with its processes: nothing is kept on disk. Needed on a node that listens beyond loopback without a
+    /// [`data_dir`](Self::data_dir).
+    ///
+    /// If all seeds, or all voters, are new processes while they cannot reach a part of the cluster that still has its majority, two clusters run until they
+    /// meet; then the older one goes on, and the other drops its state.
+    pub fn volatile(mut self) -> Self {
+        self.say("node.volatile").volatile = true;
         self
     }
 
@@ -336,6 +361,13 @@ impl NodeBuilder {
         self
     }
 
+    /// For tests: sees every write and sync of the data directory, and may have it fail.
+    #[doc(hidden)]
+    pub fn data_hook(mut self, hook: Hook) -> Self {
+        self.data_hook = Some(hook);
+        self
+    }
+
     /// Starts the node; ready once it listens. It finds or founds its cluster behind that: [`Node::wait_for`] waits for others.
     ///
     /// Call it in the tokio runtime that is to run the actors. Not cancel safe in one way: dropped in the middle, the node is stopped.
@@ -359,8 +391,10 @@ impl NodeBuilder {
             .phase_after("release", CLUSTER, Duration::from_secs(5))
             .start()?;
         let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
-        let setup = setup(options, security, discovery, self.simulated, system.handle())?;
-        let control = Control::start(setup, home).await?;
+        let mut setup = setup(options, security, discovery, self.simulated, system.handle())?;
+        setup.home = home;
+        setup.data_hook = self.data_hook;
+        let control = Control::start(setup).await?;
         let ledger = Arc::new(ledger);
         let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
         node.prepare_shutdown();
@@ -379,7 +413,12 @@ fn setup(
     simulated: Option<Simulated>,
     system: SystemHandle,
 ) -> Result<Setup, StartError> {
-    let settings = Checked::new(options.cluster.clone())?;
+    if let Some(path) = options.data_dir.clone().filter(|_| options.volatile) {
+        return Err(StartError::DurableAndVolatile { path });
+    }
+    let mut cluster = options.cluster.clone();
+    cluster.durable = options.data_dir.is_some();
+    let settings = Checked::new(cluster)?;
     options.limits.check()?;
     if !options.codec.is_built_in() {
         return Err(StartError::Codec { codec: options.codec });
@@ -395,6 +434,9 @@ fn setup(
             (Arc::new(network.transport(own)), Clock::of_runtime(era), Chance::seeded(seed))
         } else {
             security.check_listening(&listen)?;
+            if !is_loopback(&listen) && options.data_dir.is_none() && !options.volatile {
+                return Err(StartError::NoDataDirectory { address: listen });
+            }
             let chance = Chance::of_system().map_err(StartError::Chance)?;
             (Arc::new(TcpTransport), Clock::of_machine(), chance)
         };
@@ -413,6 +455,7 @@ fn setup(
         short(what, text)?;
     }
     Ok(Setup {
+        home: Home::Thread,
         transport: security.transport(below)?,
         secret: security.secret,
         limits: options.limits,
@@ -424,6 +467,8 @@ fn setup(
         roles: roles.into(),
         app_version: options.app_version.into(),
         zone: options.zone.into(),
+        data_dir: options.data_dir,
+        data_hook: None,
         settings,
         discovery,
         founding,

@@ -1,15 +1,18 @@
 //! How what a node does can fail: one type an operation.
 
 use std::io;
+use std::path::PathBuf;
 
 use borough_protocol::incarnation::{Address, Incarnation, NodeId};
 use borough_protocol::node::NoRecovery;
 use borough_protocol::settings::Unsafe;
+use borough_sqlite::OpenError;
 use borough_wire::codec::CodecId;
 use borough_wire::limits::{LimitError, TEXT_MAX};
 
 use crate::config::ConfigError;
 use crate::security::{SecretError, SecurityError};
+use crate::stored::Undecodable;
 use crate::topology::Failure;
 use crate::transport::tls::TlsError;
 
@@ -88,9 +91,54 @@ pub enum StartError {
         /// What the system said.
         source: io::Error,
     },
+    /// It listens where other machines reach it, and nobody says whether its cluster survives a restart.
+    #[error(
+        "{address} can be reached from other machines: choose `.data_dir(path)`, by which the cluster survives any restart of its nodes and forms only once, or \
+         `.volatile()`, by which a cluster ends with its processes and two may run after a restart during a network cut; the same on all nodes"
+    )]
+    NoDataDirectory {
+        /// Where it was to listen.
+        address: Address,
+    },
+    /// It is to keep its vote on disk, and not to.
+    #[error(
+        "`.data_dir({path:?})` and `.volatile()` are both set: keep the one that is meant, the same on all nodes"
+    )]
+    DurableAndVolatile {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The operating system gives no random numbers, without which there are no uids.
     #[error("the operating system gives no random numbers: {0}")]
     Chance(getrandom::Error),
+}
+
+/// Why a data directory cannot be used. Nothing in it was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// It cannot be opened; the text says which file is wrong, and what to do.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It was written by another version, or is not what a node writes.
+    #[error("the data directory {} cannot be read: {source}", path.display())]
+    Undecodable {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong.
+        source: Undecodable,
+    },
+    /// The thread that writes it cannot be started.
+    #[error("the thread that writes the data directory {} cannot be started: {source}", path.display())]
+    Thread {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 /// Why a node has not left.

@@ -18,7 +18,7 @@ use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 use borough_protocol::node::{Command, Input};
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
-pub use self::error::{DownError, DrainError, LeaveError, NamedError, RecoverError, StartError};
+pub use self::error::{DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, StartError};
 pub use self::handle::NodeHandle;
 pub use self::recovery::{RecoveryMember, RecoveryPlan};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};

@@ -350,6 +350,9 @@ impl Desk {
                 }
                 Effect::Resume { shard, epoch } => life.order(shard, |shard| Order::Resume { shard, epoch }),
                 Effect::Run { shard, epoch } => life.order(shard, |shard| Order::Run { shard, epoch }),
+                Effect::Raise { shard, epoch, next } => {
+                    life.order(shard, |shard| Order::Raise { shard, epoch, next });
+                }
                 Effect::Discard { shard, epoch } => {
                     life.order(shard, |shard| Order::Discard { shard, epoch });
                 }

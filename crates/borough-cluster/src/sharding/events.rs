@@ -54,6 +54,22 @@ pub enum ShardNews {
         /// For how long it was under way.
         after: Option<Duration>,
     },
+    /// Its owner has it at a higher epoch, with all there is: a store had refused the epoch before.
+    Raised {
+        /// Who owns it.
+        owner: Uid,
+        /// Since which epoch.
+        epoch: Epoch,
+    },
+    /// A store refuses the shard, which is owned by this node: it handles nothing until the store accepts it. Said once a minute as long as it lasts.
+    Refused {
+        /// The epoch that the store refused.
+        epoch: Epoch,
+        /// The highest one that it has seen.
+        seen: Epoch,
+        /// Whether that one is more than ten years in the future: somebody must correct the store. Otherwise a higher epoch is on its way.
+        is_far_ahead: bool,
+    },
     /// It runs on this node now.
     Hosted {
         /// Whether it came from another node; otherwise it began anew.
@@ -87,6 +103,31 @@ pub enum ShardNews {
         /// For how long it had none.
         after: Duration,
     },
+}
+
+impl ShardEvent {
+    /// Says in the log that a store refuses a shard, and what can be done about it.
+    pub(super) fn log_refusal(&self) {
+        let (kind, shard) = (&*self.kind, self.shard);
+        match &self.what {
+            ShardNews::Refused { epoch, seen, is_far_ahead: true } => tracing::error!(
+                kind,
+                shard,
+                %epoch,
+                %seen,
+                "the store refuses the shard: it has seen an epoch more than ten years in the future, which is not followed. The shard handles nothing \
+                 until the epoch that the store keeps for it is deleted or lowered; check the clocks of all nodes that write to that store"
+            ),
+            ShardNews::Refused { epoch, seen, is_far_ahead: false } => tracing::warn!(
+                kind,
+                shard,
+                %epoch,
+                %seen,
+                "the store refuses the shard: it has seen a higher epoch. The coordinator is asked for one above it"
+            ),
+            _ => {}
+        }
+    }
 }
 
 /// Moves of one type's shards to and from one node, as it saw them.
@@ -152,6 +193,14 @@ impl Chronicle {
                 }
                 (shard, ShardNews::CalledOff { after })
             }
+            Event::Raised { shard, owner, epoch } => {
+                self.since.insert(shard, (epoch, now));
+                self.moving.remove(&shard);
+                (shard, ShardNews::Raised { owner, epoch })
+            }
+            Event::Refused { shard, epoch, seen, is_far_ahead } => {
+                (shard, ShardNews::Refused { epoch, seen, is_far_ahead })
+            }
             Event::Hosted { shard, moved, .. } => (shard, ShardNews::Hosted { moved }),
             Event::Dropped { shard, why, .. } => (shard, ShardNews::Dropped { why }),
         };
@@ -205,6 +254,8 @@ fn shard_of(event: &Event) -> ShardId {
         | Event::Moving { shard, .. }
         | Event::Moved { shard, .. }
         | Event::CalledOff { shard, .. }
+        | Event::Raised { shard, .. }
+        | Event::Refused { shard, .. }
         | Event::Hosted { shard, .. }
         | Event::Dropped { shard, .. } => *shard,
     }

@@ -88,7 +88,7 @@ pub use self::queries::{Explanation, KindStats, NodeStats, ShardStats};
 pub(crate) use self::queries::{REGISTRAR, Registrar};
 pub use self::region::{Asking, Region};
 use self::rounds::Rounds;
-pub use self::settings::{Fence, Fenced};
+pub use self::settings::{EpochRefused, Fence, Fenced};
 use self::shell::Shell;
 pub use self::start::ENTITY_START_TIMEOUT;
 pub use self::watchdog::WedgedWorker;
@@ -256,6 +256,7 @@ impl Sharding {
 
     fn announce(&self, event: Option<ShardEvent>) {
         if let Some(event) = event {
+            event.log_refusal();
             tracing::debug!(kind = &*event.kind, shard = event.shard, what = ?event.what, "shard event");
             // Nobody need listen.
             let _ = self.events.send(event);

@@ -122,6 +122,12 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
             LaneReport::Dropped { shard, epoch } => {
                 self.input(shard, |shard| Input::Dropped { shard, epoch });
             }
+            LaneReport::Refused { shard, epoch, seen } => {
+                self.input(shard, |shard| Input::Refused { shard, epoch, seen });
+            }
+            LaneReport::Fenced { shard, epoch } => {
+                self.input(shard, |shard| Input::Fenced { shard, epoch });
+            }
             LaneReport::Done(Barrier { origin, nonce, .. }) => {
                 self.sharding.say(origin, &Word::BarrierDone { nonce });
             }

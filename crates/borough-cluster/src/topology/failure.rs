@@ -12,6 +12,8 @@ pub enum Failure {
     WorkerEnded,
     /// A worker did not answer for `wedged_after`, which was set.
     Wedged,
+    /// Its data directory does not hold what a node writes.
+    DataDirectory,
 }
 
 impl fmt::Display for Failure {
@@ -20,6 +22,7 @@ impl fmt::Display for Failure {
             Self::RuntimeGone => "the tokio runtime it was started in is gone",
             Self::WorkerEnded => "a worker that runs its entities ended by a panic",
             Self::Wedged => "a worker did not answer for `wedged_after`: user code blocks it",
+            Self::DataDirectory => "its data directory does not hold the log of a voter",
         })
     }
 }

@@ -9,7 +9,7 @@ use borough_protocol::node::GaveUp;
 use borough_protocol::settings::Refusal;
 use borough_protocol::table::Cluster;
 use borough_protocol::version::Version;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::failure::Failure;
 
@@ -130,6 +130,11 @@ impl Member {
         self.incarnation.uid
     }
 
+    /// As whom it votes, if it does: the identity of its data directory, or of its life if it has none.
+    pub fn voter(&self) -> VoterId {
+        self.facts.voter(self.incarnation.uid)
+    }
+
     /// What it may be used for, sorted.
     pub fn roles(&self) -> &[String] {
         &self.facts.roles
@@ -197,6 +202,16 @@ impl TopologySnapshot {
         self.members.iter().find(|member| member.uid() == uid)
     }
 
+    /// Whether the member of that uid votes.
+    pub fn votes(&self, uid: Uid) -> bool {
+        self.member(uid).is_some_and(|member| self.voters.names(member.voter()))
+    }
+
+    /// The members that vote, the oldest first. A voter whose process is down is no member.
+    pub fn voting(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| self.voters.names(member.voter()))
+    }
+
     /// The members that are called so and are not gone: there should be one at most, and there are two while a name is used twice.
     pub fn named<'a>(&'a self, node_id: &'a str) -> impl Iterator<Item = &'a Member> {
         let here = |member: &&Member| !matches!(member.state, MemberState::Down | MemberState::Removed);
@@ -207,17 +222,18 @@ impl TopologySnapshot {
     ///
     /// Voters that cannot be reached count as lost already. 0 also for a node that knows of no voters.
     pub fn tolerates(&self) -> usize {
-        let spare = |list: &std::collections::BTreeSet<Uid>| {
-            let there = list.iter().filter(|uid| self.is_there(**uid)).count();
+        let spare = |list: &std::collections::BTreeSet<VoterId>| {
+            let there = list.iter().filter(|voter| self.is_there(**voter)).count();
             there.saturating_sub(list.len() / 2 + 1)
         };
         let now = spare(&self.voters.now);
         if self.voters.is_joint() { now.min(spare(&self.voters.next)) } else { now }
     }
 
-    fn is_there(&self, uid: Uid) -> bool {
-        self.member(uid).is_some_and(|member| {
-            member.is_reachable && !matches!(member.state, MemberState::Down | MemberState::Removed)
+    fn is_there(&self, voter: VoterId) -> bool {
+        self.members.iter().any(|member| {
+            let is_gone = matches!(member.state, MemberState::Down | MemberState::Removed);
+            member.voter() == voter && member.is_reachable && !is_gone
         })
     }
 }

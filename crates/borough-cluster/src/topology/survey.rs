@@ -1,7 +1,6 @@
 //! Reads a snapshot off the machine.
 
 use borough_protocol::incarnation::NodeId;
-use borough_protocol::log::Log;
 use borough_protocol::node;
 
 use super::snapshot::{Member, Standing, TopologySnapshot};
@@ -19,7 +18,7 @@ pub(super) fn survey(
     snapshot.cluster = Some(table.cluster());
     snapshot.version = table.version();
     snapshot.voters = table.voters().clone();
-    snapshot.coordinator = machine.log().and_then(Log::coordinator).map(|(uid, _)| uid);
+    snapshot.coordinator = machine.coordinator();
     // Who is shown as waiting for a coordinator is a matter of taste; where none is known to this node, that says little.
     snapshot.members = document
         .view(true)

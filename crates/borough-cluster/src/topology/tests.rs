@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::version::{Term, Version};
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::snapshot::{Member, MemberState, TopologySnapshot};
 
@@ -19,13 +19,14 @@ fn incarnation(number: u64) -> Incarnation {
 
 fn member(number: u64, id: &str, state: MemberState, is_reachable: bool) -> Member {
     let (roles, empty) = (Arc::from([]), Arc::from(""));
-    let facts = Facts { id: NodeId::new(id), roles, app_version: Arc::clone(&empty), zone: empty };
+    let facts =
+        Facts { id: NodeId::new(id), roles, app_version: Arc::clone(&empty), zone: empty, disk: None };
     let admission = Some(Version { term: Term::new(1), index: number });
     Member { incarnation: incarnation(number), state, is_reachable, admission, facts: Arc::new(facts) }
 }
 
-fn list(numbers: &[u64]) -> BTreeSet<Uid> {
-    numbers.iter().map(|number| uid(*number)).collect()
+fn list(numbers: &[u64]) -> BTreeSet<VoterId> {
+    numbers.iter().filter_map(|number| VoterId::new(*number)).collect()
 }
 
 #[test]

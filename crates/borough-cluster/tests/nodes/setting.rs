@@ -129,7 +129,7 @@ async fn a_file_that_cannot_be_used_is_the_error_of_the_start() {
 #[tokio::test]
 async fn the_secret_beside_a_file_protects_a_node_that_others_reach() {
     let folder = Folder::new("settings-with-a-secret");
-    let text = "[node]\nlisten = \"0.0.0.0:0\"\nadvertise = \"127.0.0.1:9\"\nfound_alone = true\n[security]\nsecret_file = \"secret\"";
+    let text = "[node]\nlisten = \"0.0.0.0:0\"\nadvertise = \"127.0.0.1:9\"\nfound_alone = true\nvolatile = true\n[security]\nsecret_file = \"secret\"";
     let path = folder.write("borough.toml", text);
     let error = Node::builder("test").config_file(&path).start().await.unwrap_err();
     assert!(matches!(error, StartError::Secret(_)), "{error}");

@@ -36,13 +36,20 @@ async fn settings_that_would_break_a_promise_are_refused() {
 async fn an_open_door_is_refused_unless_it_is_wanted() {
     let error = Node::builder("test").listen("0.0.0.0:0").start().await.unwrap_err();
     words(&error, &[".tls(", ".secret(", ".insecure("]);
-    let error = Node::builder("test").listen("0.0.0.0:0").insecure().found_alone().start().await.unwrap_err();
+    let error = Node::builder("test")
+        .listen("0.0.0.0:0")
+        .insecure()
+        .volatile()
+        .found_alone()
+        .start()
+        .await
+        .unwrap_err();
     words(&error, &[".advertise("]);
 }
 
 #[tokio::test]
 async fn a_node_without_seeds_that_others_reach_must_say_that_it_founds_alone() {
-    let builder = || Node::builder("test").listen("0.0.0.0:0").advertise("127.0.0.1:9").insecure();
+    let builder = || Node::builder("test").listen("0.0.0.0:0").advertise("127.0.0.1:9").insecure().volatile();
     let error = builder().start().await.unwrap_err();
     assert!(matches!(error, StartError::NoSeeds { .. }), "{error}");
     words(&error, &["0.0.0.0:0", ".seed(", ".found_alone()"]);

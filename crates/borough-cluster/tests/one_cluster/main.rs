@@ -10,6 +10,7 @@ mod counter;
 mod crashing;
 mod cutting;
 mod discovering;
+mod durable;
 mod history;
 mod rig;
 mod rolling;

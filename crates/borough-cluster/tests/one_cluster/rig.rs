@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::future::{Future, pending};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use borough_cluster::testing::MemoryNetwork;
 use borough_cluster::{
-    Address, Member, Node, NodeBuilder, Region, Standing, Topology, TopologySnapshot, Uid,
+    Address, Member, Node, NodeBuilder, Region, Standing, StartError, Topology, TopologySnapshot, Uid,
+    VoterId,
 };
 use borough_protocol::random::Random;
+use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -53,6 +56,8 @@ pub(crate) struct Rig {
     foundings: Arc<Mutex<BTreeMap<Uid, Founding>>>,
     /// How many should vote once the cluster has settled; by the size of the cluster if it is not set.
     pub(crate) voters: Option<usize>,
+    /// Where the nodes have their directories; `None` without disks.
+    disks: Option<TempDir>,
 }
 
 struct Running {
@@ -78,9 +83,20 @@ impl Rig {
             nodes: (0..nodes).map(|_| None).collect(),
             foundings: Arc::default(),
             voters: None,
+            disks: None,
         };
         rig.heal();
         rig
+    }
+
+    /// The same with data directories.
+    pub(crate) fn durable(seed: u64, nodes: usize) -> Self {
+        Self { disks: Some(TempDir::new().unwrap()), ..Self::new(seed, nodes) }
+    }
+
+    /// The data directory of that node.
+    pub(crate) fn directory(&self, number: usize) -> PathBuf {
+        self.disks.as_ref().unwrap().path().join(format!("n{number}"))
     }
 
     /// How that node is set from its next start on.
@@ -138,17 +154,30 @@ impl Rig {
 
     /// Starts a node that does not run; ready once it listens.
     pub(crate) async fn start(&mut self, number: usize) {
+        assert!(self.try_start(number).await, "node {number} does not start");
+    }
+
+    /// The same, unless its data directory cannot be used.
+    pub(crate) async fn try_start(&mut self, number: usize) -> bool {
         assert!(self.nodes[number].is_none(), "node {number} runs");
         // The node before has let go of the address once its tasks had their turn.
         after(Duration::from_millis(1)).await;
         let era = ERA + u32::try_from(self.history.elapsed().as_secs()).unwrap();
         let builder = Node::builder("test").listen(name(number));
-        let builder = builder.simulated(&self.network, self.random.next_u64(), era);
-        let node = (self.set_ups[number])(builder).start().await.unwrap();
+        let mut builder = builder.simulated(&self.network, self.random.next_u64(), era);
+        if self.disks.is_some() {
+            builder = builder.data_dir(self.directory(number));
+        }
+        let node = match (self.set_ups[number])(builder).start().await {
+            Ok(node) => node,
+            Err(StartError::Data(_)) => return false,
+            Err(error) => panic!("{error}"),
+        };
         self.history.add(Event::Back { node: number });
         tokio::spawn(note_foundings(number, node.topology(), self.history.clone(), self.foundings.clone()));
         let region = counters(&node, number, &self.history).await;
         self.nodes[number] = Some(Running { node, region });
+        true
     }
 
     /// The process of that node is gone from one moment to the next.
@@ -281,6 +310,12 @@ impl Rig {
         self.nodes[number].as_ref().unwrap().region.state().await.entities()
     }
 
+    /// The shards that node hosts.
+    pub(crate) async fn owned(&self, number: usize) -> Vec<u32> {
+        let state = self.nodes[number].as_ref().unwrap().region.state().await;
+        state.shards.iter().map(|shard| shard.number).collect()
+    }
+
     pub(crate) async fn until_member(&self, number: usize) -> Outcome {
         let is_member = |rig: &Self| {
             let standing = &rig.view(number).standing;
@@ -334,8 +369,8 @@ impl Rig {
     fn not_settled(&self) -> Option<String> {
         let count = self.running().len().min(VOTERS_MAX);
         let wanted = self.voters.unwrap_or(count - (count + 1) % 2);
-        let running: BTreeSet<Uid> =
-            self.running().into_iter().map(|number| self.node(number).uid()).collect();
+        let voter = |number| self.view(number).member(self.node(number).uid()).map(Member::voter);
+        let running: BTreeSet<VoterId> = self.running().into_iter().filter_map(voter).collect();
         let mut lists = BTreeSet::new();
         for number in self.running() {
             let voters = &self.view(number).voters;

@@ -8,7 +8,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The warnings so far, one line each.
+/// The warnings and errors so far, one line each, which begins with the level.
 #[derive(Clone, Default)]
 pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -42,7 +42,7 @@ impl Subscriber for Ear {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = Line::default();
+        let mut line = Line(format!("{} ", event.metadata().level()));
         event.record(&mut line);
         self.0.0.lock().unwrap().push(line.0);
     }
@@ -52,7 +52,6 @@ impl Subscriber for Ear {
     fn exit(&self, _: &Id) {}
 }
 
-#[derive(Default)]
 struct Line(String);
 
 impl Visit for Line {

@@ -16,6 +16,7 @@ mod counting;
 mod crowding;
 mod draining;
 mod failing;
+mod fencing;
 mod hearing;
 mod holding;
 mod lacking;

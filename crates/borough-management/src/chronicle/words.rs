@@ -74,6 +74,24 @@ pub(super) fn of_shard(event: &ShardEvent, names: &Names) -> News {
             let text = format!("the move of {shard} was called off{}", lasting(" after ", *after));
             (EventKind::CalledOff, None, text)
         }
+        ShardNews::Raised { owner, epoch } => {
+            let owner = names.of(*owner);
+            let text =
+                format!("{shard} goes on at {owner} at epoch {epoch}: its store had seen a higher one");
+            (EventKind::Other, Some(owner), text)
+        }
+        ShardNews::Refused { epoch, seen, is_far_ahead } => {
+            let then = if *is_far_ahead {
+                "far in the future; the epoch in the store must be corrected"
+            } else {
+                "and one above it is asked for"
+            };
+            (
+                EventKind::Other,
+                None,
+                format!("the store refuses {shard} at epoch {epoch}: it has seen {seen}, {then}"),
+            )
+        }
         ShardNews::Hosted { moved } => {
             let how = if *moved { "with what it brought" } else { "anew" };
             (EventKind::Other, None, format!("{shard} runs here, {how}"))

@@ -41,7 +41,7 @@ fn shown(
         uid: uid.to_string(),
         state: state(member.state).to_owned(),
         is_reachable: member.is_reachable,
-        is_voter: snapshot.voters.names(uid),
+        is_voter: snapshot.votes(uid),
         is_coordinator: snapshot.coordinator == Some(uid),
         phi_milli: phi.get(&uid).map(|phi| milli(*phi)),
         roles: member.roles().to_vec(),

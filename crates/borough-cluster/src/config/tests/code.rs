@@ -19,6 +19,8 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("node.found_with", "majority", |node| node.found_with(FoundWith::Majority)),
     ("node.expect", "3", |node| node.expect(3)),
     ("node.found_alone", "true", NodeBuilder::found_alone),
+    ("node.data_dir", "/d7", |node| node.data_dir("/d7")),
+    ("node.volatile", "true", NodeBuilder::volatile),
     ("node.id", "n7", |node| node.node_id("n7")),
     ("node.roles", "a, b", |node| node.role("a").roles(["b"])),
     ("node.app_version", "7", |node| node.app_version("7")),

@@ -83,7 +83,8 @@ impl Rig {
     }
 
     async fn run(&mut self) -> Option<&'static str> {
-        let inputs = Inputs { commands: &mut self.commands.1, heard: &mut self.heard.1 };
+        let (_says, mut disk) = mpsc::unbounded_channel();
+        let inputs = Inputs { commands: &mut self.commands.1, heard: &mut self.heard.1, disk: &mut disk };
         self.driver.run(Effects::default(), inputs).await
     }
 

@@ -190,7 +190,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         if let Some(next) = owned.belongings.next_deadline()
             && owned.alarm.is_none_or(|set| next < set.at())
         {
-            let due = Due::Timer { shard: home.number, epoch: home.epoch, slot };
+            let due = Due::Timer { shard: home.number, epoch: home.since, slot };
             if let Some(later) = owned.alarm.replace(self.alarms.set(next, due)) {
                 self.alarms.cancel(later);
             }

@@ -7,7 +7,9 @@ use tokio::time::Instant;
 use super::alarms::Due;
 use super::busy::{Doing, Waits};
 use super::floor::{Floor, Home, busy};
+use super::order::LaneReport;
 use super::turns::Turns;
+use crate::sharding::settings::EpochRefused;
 
 impl<A: Actor, T: Turns<A>> Floor<A, T> {
     /// The entity in that slot failed. `actor`, if it can go on; `wants_end`, if it said before that it wants to end. The slot is lent.
@@ -20,6 +22,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         fault: Fault,
         wants_end: bool,
     ) {
+        self.note_refusal(home, &fault);
         // The decision is user code too; one that panics stops the entity.
         let decided = resident::catch(|| self.settings.supervision.decide(&fault));
         let directive = match (decided.unwrap_or(Directive::Stop), &actor) {
@@ -45,6 +48,16 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
         }
     }
 
+    /// A store refused what the turn wrote: the shard goes on once it has an epoch above the one that the store has seen.
+    fn note_refusal(&self, home: &Home<A, T>, fault: &Fault) {
+        if let Some(EpochRefused { seen }) = fault.downcast_ref()
+            && *seen >= home.epoch
+        {
+            let (shard, epoch, seen) = (home.number, home.epoch, *seen);
+            self.around.report(LaneReport::Refused { shard, epoch, seen });
+        }
+    }
+
     /// A new instance follows, after a while; what waits is kept, what was stashed comes first.
     fn restart(&mut self, home: &mut Home<A, T>, slot: u32, actor: Option<A>, fault: Fault) {
         if let Some(actor) = actor {
@@ -61,7 +74,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             entity.queue.push_front(Waits::Message(message, ask));
         }
         if let Some(wait) = wait {
-            let due = Due::Restart { shard: home.number, epoch: home.epoch, slot };
+            let due = Due::Restart { shard: home.number, epoch: home.since, slot };
             self.alarms.set(Instant::now() + wait, due);
             return;
         }

@@ -95,14 +95,18 @@ pub(super) enum Caller {
 pub(super) struct Home<A: Actor, T: Turns<A>> {
     pub(super) number: u32,
     pub(super) epoch: Epoch,
+    /// The epoch at which it began or came here; alarms go by it, because it is never raised.
+    pub(super) since: Epoch,
     pub(super) table: Table<A, T>,
-    /// No turn begins.
+    /// No turn begins but that of the end.
     pub(super) frozen: bool,
+    /// The store has not taken the epoch since it was raised: not even that one.
+    pub(super) unfenced: bool,
 }
 
 impl<A: Actor, T: Turns<A>> Home<A, T> {
     pub(super) fn new(number: u32, epoch: Epoch) -> Self {
-        Self { number, epoch, table: Table::default(), frozen: false }
+        Self { number, epoch, since: epoch, table: Table::default(), frozen: false, unfenced: false }
     }
 }
 
@@ -457,14 +461,15 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
 
     /// Does the next thing that waits; whether there may be another.
     fn step(&mut self, home: &mut Home<A, T>, slot: u32) -> bool {
-        let frozen = home.frozen;
+        let (frozen, unfenced) = (home.frozen, home.unfenced);
         self.let_in(home, slot);
         let place = home.table.slot(slot);
         let Body::Busy(busy) = &mut place.body else { return false };
         if !matches!(busy.doing, Doing::Idle(_) | Doing::Ended) {
             return false;
         }
-        let may_begin = !frozen || matches!(busy.queue.front(), Some(Waits::End(_) | Waits::Last(_)));
+        let is_end = matches!(busy.queue.front(), Some(Waits::End(_) | Waits::Last(_)));
+        let may_begin = !frozen || (is_end && !unfenced);
         if !busy.queue.is_empty() && !may_begin {
             return false;
         }

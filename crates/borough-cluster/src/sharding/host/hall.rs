@@ -284,10 +284,10 @@ where
             };
             let floor = &mut self.floor;
             match (due, &mut shard.home) {
-                (Due::Timer { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
+                (Due::Timer { epoch, slot, .. }, Some(home)) if home.since == epoch => {
                     floor.timer(home, slot);
                 }
-                (Due::Restart { epoch, slot, .. }, Some(home)) if home.epoch == epoch => {
+                (Due::Restart { epoch, slot, .. }, Some(home)) if home.since == epoch => {
                     floor.restart_now(home, slot);
                 }
                 (Due::Handoff { next, .. }, _) => shard.handoff_is_late(floor, next),

@@ -15,6 +15,7 @@ mod busy;
 mod comings;
 mod endings;
 mod fault;
+mod fencing;
 mod floor;
 mod hall;
 mod index;

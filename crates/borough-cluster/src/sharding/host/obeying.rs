@@ -74,6 +74,7 @@ where
                     Order::Transfer { epoch, to, next, .. } => shard.transfer(floor, epoch, to, next),
                     Order::Resume { epoch, .. } => shard.resume(floor, epoch),
                     Order::Run { epoch, .. } => shard.run(floor, epoch),
+                    Order::Raise { epoch, next, .. } => shard.raise(floor, epoch, next),
                     Order::Discard { epoch, .. } => shard.discard(floor, epoch),
                     Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
                     Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
@@ -120,6 +121,7 @@ where
             Order::Start { .. }
             | Order::Run { .. }
             | Order::Resume { .. }
+            | Order::Raise { .. }
             | Order::Release { .. }
             | Order::Drop { .. }
             | Order::Freeze { .. }

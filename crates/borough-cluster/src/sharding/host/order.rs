@@ -41,6 +41,11 @@ pub(crate) enum Order {
         shard: u32,
         epoch: Epoch,
     },
+    Raise {
+        shard: u32,
+        epoch: Epoch,
+        next: Epoch,
+    },
     Discard {
         shard: u32,
         epoch: Epoch,
@@ -83,6 +88,7 @@ impl Order {
             | Self::Transfer { shard, .. }
             | Self::Resume { shard, .. }
             | Self::Run { shard, .. }
+            | Self::Raise { shard, .. }
             | Self::Discard { shard, .. }
             | Self::Release { shard, .. }
             | Self::Drop { shard, .. }
@@ -104,6 +110,10 @@ pub(crate) enum LaneReport {
     Installed { shard: u32, epoch: Epoch },
     /// What lived here at that epoch was dropped, as ordered, and the last of its entities has ended.
     Dropped { shard: u32, epoch: Epoch },
+    /// The store refused the shard at that epoch, and has seen a higher one.
+    Refused { shard: u32, epoch: Epoch, seen: Epoch },
+    /// The store that had refused the shard takes it.
+    Fenced { shard: u32, epoch: Epoch },
     /// Everything before the barrier is here: its origin is to be told.
     Done(Barrier),
     /// The barrier can go no further. `hop` is the next one, if that is lost.

@@ -5,6 +5,7 @@
 //!    | parts                        ^                  |                      | Resume
 //!    v                              +------------------+----------------------+
 //! installing --last part--> installed --Run--> fencing --> running
+//! fencing, running or frozen --Raise--> last turn --> fencing at a higher epoch --> as before (fencing.rs)
 //! ```
 
 use std::collections::VecDeque;
@@ -21,12 +22,13 @@ use tokio::time::Instant;
 
 use super::alarms::Due;
 use super::busy::Waits;
-use super::floor::{Caller, Floor, Home};
+use super::fencing::FenceState;
+use super::floor::{Floor, Home};
 use super::order::LaneReport;
 use super::parcel::{Barrier, Part, Stowed};
-use super::surroundings::{Fencing, Forwarded, Surroundings};
+use super::surroundings::{Forwarded, Surroundings};
 use super::transfer::{self, Carried};
-use super::turns::{Call, Turns};
+use super::turns::Turns;
 
 /// How much waits for a newer table, or behind a cut, before more is refused.
 const WAITING_MAX: usize = 100_000;
@@ -38,13 +40,13 @@ pub(super) struct Shard<A: Actor, T: Turns<A>> {
     pub(super) home: Option<Home<A, T>>,
     /// Messages with this tag go straight to their entities; none, if that is 0.
     pub(super) open: Epoch,
-    moving: Option<Moving>,
+    pub(super) moving: Option<Moving>,
     /// What came after the cut.
     behind: VecDeque<Placed<A::Msg>>,
     /// What came while the store was fenced.
-    held: VecDeque<Placed<A::Msg>>,
-    fencing: Option<(Fencing, Call<A::Msg>)>,
-    install: Option<Install<A>>,
+    pub(super) held: VecDeque<Placed<A::Msg>>,
+    pub(super) fence: FenceState<A::Msg>,
+    pub(super) install: Option<Install<A>>,
     /// What waits for a newer table.
     waiting: VecDeque<Placed<A::Msg>>,
 }
@@ -55,7 +57,7 @@ pub(super) enum Placed<M> {
     Barrier(Barrier),
 }
 
-struct Moving {
+pub(super) struct Moving {
     to: Uid,
     next: Epoch,
     /// Everything is written, and nothing changes any more.
@@ -64,14 +66,14 @@ struct Moving {
     taken: Vec<u64>,
 }
 
-struct Install<A: Actor> {
-    epoch: Epoch,
+pub(super) struct Install<A: Actor> {
+    pub(super) epoch: Epoch,
     bytes: Vec<u8>,
     parts: u32,
     /// Set once all of it is there.
-    entities: Option<Vec<Carried<A>>>,
+    pub(super) entities: Option<Vec<Carried<A>>>,
     /// What came for it since.
-    queue: VecDeque<Placed<A::Msg>>,
+    pub(super) queue: VecDeque<Placed<A::Msg>>,
 }
 
 impl<A: Actor, T: Turns<A>> Shard<A, T>
@@ -89,7 +91,7 @@ where
             moving: None,
             behind: VecDeque::new(),
             held: VecDeque::new(),
-            fencing: None,
+            fence: FenceState::default(),
             install: None,
             waiting: VecDeque::new(),
         }
@@ -105,10 +107,10 @@ where
 
     fn place_message(&mut self, floor: &mut Floor<A, T>, stowed: Stowed<A::Msg>) {
         match self.stance.place(stowed.tag) {
-            Place::Run if self.fencing.is_some() && self.held.len() < WAITING_MAX => {
+            Place::Run if self.awaits_fence() && self.held.len() < WAITING_MAX => {
                 self.held.push_back(Placed::Message(stowed));
             }
-            Place::Run if self.fencing.is_some() => refuse(floor, stowed),
+            Place::Run if self.awaits_fence() => refuse(floor, stowed),
             Place::Run => self.run_message(floor, stowed),
             Place::BehindTheCut if self.behind.len() < WAITING_MAX => {
                 self.behind.push_back(Placed::Message(stowed));
@@ -177,7 +179,7 @@ where
     pub(super) fn look(&mut self, floor: &mut Floor<A, T>) {
         self.stance.look(floor.sight.issued(self.number));
         // A move that began and was called off between two tables: nobody orders what was taken in for it to be dropped.
-        let lives = self.home.as_ref().map(|home| home.epoch);
+        let lives = self.home.as_ref().map(|home| home.since);
         let install =
             self.install.as_ref().map(|install| install.epoch).filter(|epoch| lives != Some(*epoch));
         if let Some(epoch) = install.filter(|epoch| !floor.sight.may_come(self.number, *epoch)) {
@@ -191,90 +193,11 @@ where
         self.drop_home(floor, None);
         self.stance.start(epoch);
         self.home = Some(Home::new(self.number, epoch));
-        self.fence(floor, epoch);
+        self.begin_fence(floor, epoch);
     }
 
-    fn fence(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
-        match floor.around.fence(self.number, epoch) {
-            None => self.run_on(floor),
-            Some(fencing) => {
-                let call = floor.new_call(Caller::Fence { shard: self.number });
-                call.waker.wake_by_ref();
-                self.fencing = Some((fencing, call));
-            }
-        }
-    }
-
-    /// Goes on with fencing the store.
-    pub(super) fn poll_fence(&mut self, floor: &mut Floor<A, T>) {
-        let Some((fencing, call)) = &mut self.fencing else { return };
-        call.hush();
-        let Some(home) = &self.home else { return };
-        let epoch = home.epoch;
-        let mut cx = std::task::Context::from_waker(&call.waker);
-        // User code.
-        let polled = resident::catch(|| fencing.as_mut().poll(&mut cx));
-        match polled.unwrap_or_else(|fault| std::task::Poll::Ready(Err(fault))) {
-            std::task::Poll::Pending => {}
-            std::task::Poll::Ready(Ok(())) => {
-                self.forget_fencing(floor);
-                self.run_on(floor);
-            }
-            std::task::Poll::Ready(Err(fault)) => {
-                // Over: it is not polled again, whoever wakes it.
-                *fencing = Box::pin(std::future::pending());
-                tracing::error!(kind = floor.around.kind(), shard = self.number, %fault, "the store cannot be fenced; tried again");
-                let again = Instant::now() + std::time::Duration::from_secs(1);
-                floor.alarms.set(again, Due::Fence { shard: self.number, epoch });
-            }
-        }
-    }
-
-    fn forget_fencing(&mut self, floor: &mut Floor<A, T>) {
-        if let Some((_, call)) = self.fencing.take() {
-            floor.calls.remove(&call.bell.token);
-        }
-    }
-
-    /// The store is to be fenced once more.
-    pub(super) fn fence_again(&mut self, floor: &mut Floor<A, T>, epoch: Epoch) {
-        if self.fencing.is_some() && self.home.as_ref().is_some_and(|home| home.epoch == epoch) {
-            self.forget_fencing(floor);
-            self.fence(floor, epoch);
-        }
-    }
-
-    /// Turns may begin: what came with the shard and what waits for its entities first, then what came since.
-    fn run_on(&mut self, floor: &mut Floor<A, T>) {
-        let Some(home) = &mut self.home else { return };
-        if let Some(install) = self.install.take_if(|install| install.epoch == home.epoch) {
-            let entities = install.entities.unwrap_or_default();
-            for carried in entities {
-                floor.arrive(home, carried);
-            }
-            for placed in install.queue {
-                self.place(floor, placed);
-            }
-        }
-        for placed in std::mem::take(&mut self.held) {
-            self.place(floor, placed);
-        }
-        self.set_open();
-        self.wake_eager(floor);
-        self.cut_if_quiet(floor);
-    }
-
-    /// Starts those that are to be there without a message.
-    fn wake_eager(&mut self, floor: &mut Floor<A, T>) {
-        let Some(home) = self.home.as_mut().filter(|home| !home.frozen) else { return };
-        let settings = floor.settings.clone();
-        for (_, id) in settings.eager.iter().filter(|(shard, _)| *shard == self.number) {
-            floor.wake(home, id.clone());
-        }
-    }
-
-    fn set_open(&mut self) {
-        let runs = self.fencing.is_none() && self.home.is_some();
+    pub(super) fn set_open(&mut self) {
+        let runs = !self.awaits_fence() && self.home.is_some();
         self.open = self.stance.running().filter(|_| runs).unwrap_or_default();
     }
 
@@ -297,9 +220,11 @@ where
 
     /// Once no turn is under way any more, writes what there is.
     pub(super) fn cut_if_quiet(&mut self, floor: &mut Floor<A, T>) {
+        self.fence_if_quiet(floor);
+        let awaits_fence = self.awaits_fence();
         let Some(home) = &mut self.home else { return };
         let Some(moving) = &mut self.moving else { return };
-        if moving.is_cut || home.table.turning > 0 || self.fencing.is_some() {
+        if moving.is_cut || home.table.turning > 0 || awaits_fence {
             return;
         }
         floor.gather(home);
@@ -371,12 +296,8 @@ where
             resident::take_back_replies((&floor.system).into(), moving.taken);
         }
         self.set_open();
-        if let Some(home) = &mut self.home {
-            home.frozen = false;
-            for slot in home.table.taken() {
-                floor.attend(home, slot);
-                floor.go_on(home, slot);
-            }
+        if !self.awaits_fence() {
+            self.thaw(floor);
         }
         for placed in std::mem::take(&mut self.behind) {
             self.place(floor, placed);
@@ -389,7 +310,7 @@ where
             return;
         }
         self.moving = None;
-        self.forget_fencing(floor);
+        self.forget_fence(floor);
         if let Some(home) = self.home.take() {
             floor.let_go(home, |_, _, waits| match waits {
                 Waits::Message(..) | Waits::Last(_) | Waits::Timers(_) => travelled(waits),
@@ -428,11 +349,11 @@ where
     fn drop_home(&mut self, floor: &mut Floor<A, T>, farewell: Option<&Arc<Farewell<A::Msg>>>) {
         // What was sent away may have been handled there: nobody is told that it was not.
         let was_sent = self.moving.take().is_some_and(|moving| moving.is_cut);
-        self.forget_fencing(floor);
+        self.forget_fence(floor);
         let Some(mut home) = self.home.take() else { return };
         self.open = Epoch::ZERO;
         if let Some(farewell) = farewell {
-            home.frozen = true;
+            (home.frozen, home.unfenced) = (true, false);
             floor.end_all(&mut home);
             floor.let_end(&mut home, farewell);
         }
@@ -472,7 +393,7 @@ where
         }
         self.moving = None;
         self.home = Some(Home::new(self.number, epoch));
-        self.fence(floor, epoch);
+        self.begin_fence(floor, epoch);
     }
 
     /// This life of the node is over.

@@ -82,7 +82,7 @@ where
             let _ = say.send(woken);
             return;
         }
-        floor.waking.push(Waking { shard: self.number, epoch: home.epoch, id, say });
+        floor.waking.push(Waking { shard: self.number, epoch: home.since, id, say });
     }
 }
 
@@ -94,7 +94,7 @@ where
     #[cold]
     pub(super) fn look_at_waking(&mut self) {
         for waking in std::mem::take(&mut self.floor.waking) {
-            let home = self.home(self.index(waking.shard)).filter(|home| home.epoch == waking.epoch);
+            let home = self.home(self.index(waking.shard)).filter(|home| home.since == waking.epoch);
             let woken = match home.map(|home| self.floor.stage(home, &waking.id)) {
                 None => Woken::Elsewhere,
                 Some(Stage::Lives) => Woken::Lives,

@@ -432,21 +432,6 @@ async fn a_life_that_is_over_ends_without_a_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_turn_waits_until_the_store_is_fenced() {
-    let system = system();
-    let node = Node::new(&system, things());
-    let (fenced, fence) = tokio::sync::oneshot::channel();
-    *node.around.fence.lock().unwrap() = Some(fence);
-    node.order(Order::Start { shard: 1, epoch: e(1) });
-    node.tell("a", Word::Note(1)).await;
-    let asked = node.ask("a", Word::Heard);
-    tokio::pin!(asked);
-    assert!(timeout(Duration::from_secs(1), asked.as_mut()).await.is_err());
-    fenced.send(()).unwrap();
-    assert_eq!(asked.await.unwrap(), [STARTED, 1]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_message_of_another_epoch_is_refused_and_one_of_a_newer_waits() {
     let system = system();
     let node = Node::running(&system, things());

@@ -1,6 +1,7 @@
 //! Lanes, each behaviour by itself.
 
 mod ending;
+mod fencing;
 mod leases;
 mod life;
 mod moves;

@@ -25,6 +25,7 @@ use super::super::{
 };
 use crate::sharding::crowd::{Admitted, Crowd};
 use crate::sharding::hold::Held;
+use crate::sharding::settings::EpochRefused;
 
 pub(super) const SHARDS: u32 = 8;
 
@@ -70,7 +71,10 @@ pub(super) struct Around<M> {
     /// Whom was said that an entity has room: the life, its shard, its id, how much.
     pub(super) admitted: Mutex<Vec<(u64, u32, String, usize)>>,
     pub(super) codec: Mutex<CodecId>,
-    pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
+    /// What the store says when it is fenced next; without it there is no store.
+    pub(super) fence: Mutex<Option<tokio::sync::oneshot::Receiver<Result<(), EpochRefused>>>>,
+    /// The epochs at which the store was fenced.
+    pub(super) fenced: Mutex<Vec<Epoch>>,
     carrier: Arc<dyn Carrier>,
 }
 
@@ -160,9 +164,12 @@ impl<M: Message> Surroundings<M> for Around<M> {
         Box::new(())
     }
 
-    fn fence(&self, _shard: u32, _epoch: Epoch) -> Option<Fencing> {
+    fn fence(&self, _shard: u32, epoch: Epoch) -> Option<Fencing> {
         let fence = self.fence.lock().unwrap().take()?;
-        Some(Box::pin(async move { fence.await.map_err(|_| borough_actor::Fault::new("the store is away")) }))
+        self.fenced.lock().unwrap().push(epoch);
+        Some(Box::pin(async move {
+            Ok(fence.await.map_err(|_| borough_actor::Fault::new("the store is away"))??)
+        }))
     }
 }
 
@@ -196,6 +203,7 @@ impl<M: Message> Node<M> {
             admitted: Mutex::default(),
             codec: Mutex::new(CodecId::Postcard),
             fence: Mutex::default(),
+            fenced: Mutex::default(),
         });
         let lanes = start(settings, around.clone());
         let _ = around.lanes.set(lanes.clone());

@@ -1,0 +1,146 @@
+//! What the machine writes, as operations of the data directory; and what the directory holds, as the machine's image.
+
+use std::collections::BTreeSet;
+
+use borough_protocol::disk::{Bond, Image, Record, StoredLog, Write};
+use borough_protocol::log;
+use borough_protocol::log::raft::{self, Item, StoredSnapshot};
+use borough_protocol::table::Change;
+use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
+use borough_sqlite::{Entry, Operation, Payload, Position, RecordState, Snapshot, VoterState};
+
+use crate::stored::{
+    CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_record, decode_table, encode_entry,
+    encode_record, encode_table,
+};
+
+/// The operations of one write, behind what is on the disk and what is under way; `None` if something has no bytes, which nothing of ours is.
+pub(super) fn operations<'a>(
+    image: &Image,
+    mut under_way: impl DoubleEndedIterator<Item = &'a Write>,
+    write: &Write,
+) -> Option<Vec<Operation>> {
+    match write {
+        Write::Record(record) => Some(vec![Operation::SetRecord(of_record(record)?)]),
+        Write::BecomeVoter(voter) => Some(vec![Operation::ForgetVoter, Operation::BecomeNode(voter.get())]),
+        Write::Log(write) => {
+            // The first of a log begins it.
+            let begins = match under_way.rfind(|other| !matches!(other, Write::Record(_))) {
+                Some(Write::BecomeVoter(_)) => true,
+                Some(_) => false,
+                None => image.log.is_none(),
+            };
+            let mut all = Vec::new();
+            if begins {
+                all.push(Operation::SetTermAndVote { term: 0, vote: None });
+            }
+            of_log(write, &mut all)?;
+            Some(all)
+        }
+    }
+}
+
+fn of_record(record: &Record) -> Option<borough_sqlite::Record> {
+    Some(borough_sqlite::Record {
+        state: match record.bond {
+            Bond::Member => RecordState::Member,
+            Bond::Left => RecordState::Left,
+            Bond::Ended => RecordState::Ended,
+        },
+        era: record.memory.cluster.era,
+        payload: Payload { codec: CODEC, bytes: encode_record(record)? },
+    })
+}
+
+fn of_log(
+    write: &raft::Write<Change, std::sync::Arc<borough_protocol::table::Table>>,
+    all: &mut Vec<Operation>,
+) -> Option<()> {
+    match write {
+        raft::Write::Vote { term, vote } => {
+            all.push(Operation::SetTermAndVote { term: term.get(), vote: vote.map(VoterId::get) });
+        }
+        raft::Write::Entries { prev, items } => {
+            all.push(Operation::CutAbove(prev.index));
+            let mut here = *prev;
+            for item in items {
+                here.index += 1;
+                if let Item::Term(begun) = item {
+                    here.term = *begun;
+                }
+                let payload = Payload { codec: CODEC, bytes: encode_entry(&of_item(item))? };
+                all.push(Operation::Append(Entry { position: position(here), payload }));
+            }
+        }
+        raft::Write::Snapshot { snapshot, keeps_tail } => {
+            let StoredSnapshot { version, voters, learners, state } = snapshot;
+            let table =
+                StoredTable { table: state.clone(), voters: voters.clone(), learners: learners.clone() };
+            let payload = Payload { codec: CODEC, bytes: encode_table(&table)? };
+            let snapshot = Snapshot { position: position(*version), payload };
+            all.push(if *keeps_tail {
+                Operation::SetSnapshot(snapshot)
+            } else {
+                Operation::ReplaceLog(snapshot)
+            });
+        }
+    }
+    Some(())
+}
+
+fn of_item(item: &Item<Change>) -> StoredEntry {
+    match item {
+        Item::Term(_) => StoredEntry { entry: log::Entry::Nothing, learners: BTreeSet::default() },
+        Item::Lists { now, next, learners } => StoredEntry {
+            entry: log::Entry::Voters { now: now.clone(), next: next.clone() },
+            learners: learners.clone(),
+        },
+        Item::Payload(change) => {
+            StoredEntry { entry: log::Entry::Payload(change.clone()), learners: BTreeSet::default() }
+        }
+    }
+}
+
+fn position(version: Version) -> Position {
+    Position { index: version.index, term: version.term.get() }
+}
+
+fn version(position: Position) -> Version {
+    Version { term: Term::new(position.term), index: position.index }
+}
+
+/// What is on the disk.
+pub(super) fn image(
+    node: u64,
+    record: Option<borough_sqlite::Record>,
+    voter: Option<VoterState>,
+) -> Result<Image, Undecodable> {
+    let identity = VoterId::new(node).ok_or(Undecodable::Identity)?;
+    let mut image = Image::new(identity);
+    image.record =
+        record.map(|record| decode_record(record.payload.codec, &record.payload.bytes)).transpose()?;
+    image.log = voter.map(stored_log).transpose()?;
+    Ok(image)
+}
+
+fn stored_log(voter: VoterState) -> Result<StoredLog, Undecodable> {
+    let snapshot = voter.snapshot.map(|Snapshot { position, payload }| {
+        let StoredTable { table, voters, learners } = decode_table(payload.codec, &payload.bytes)?;
+        Ok(StoredSnapshot { version: version(position), voters, learners, state: table })
+    });
+    let entries = voter.entries.into_iter().map(|Entry { position, payload }| {
+        let StoredEntry { entry, learners } = decode_entry(payload.codec, &payload.bytes)?;
+        Ok(match entry {
+            log::Entry::Nothing => Item::Term(Term::new(position.term)),
+            log::Entry::Voters { now, next } => Item::Lists { now, next, learners },
+            log::Entry::Payload(change) => Item::Payload(change),
+        })
+    });
+    Ok(StoredLog {
+        term: Term::new(voter.term),
+        vote: voter.vote.and_then(VoterId::new),
+        snapshot: snapshot.transpose()?,
+        entries: entries.collect::<Result<_, Undecodable>>()?,
+    })
+}

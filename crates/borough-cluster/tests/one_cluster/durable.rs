@@ -1,0 +1,337 @@
+//! Ordinary situations of a cluster whose nodes have data directories: whatever restarts, it is the same cluster.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use borough_cluster::Standing;
+use borough_sqlite::failpoints::{Fault, Hook};
+
+use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
+
+const SEEDS: [usize; 3] = [0, 1, 2];
+/// A cluster goes on within that time after a majority of its voters is there.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Three nodes, all of them seeds, each with a directory.
+async fn three(seed: u64) -> Result<Rig, String> {
+    let mut rig = Rig::durable(seed, 3);
+    rig.form(&SEEDS).await?;
+    Ok(rig)
+}
+
+fn crash(rig: &mut Rig, nodes: &[usize]) {
+    for number in nodes {
+        rig.crash(*number);
+    }
+}
+
+/// The nodes as a run has them: each order of three once.
+fn order(run: u64) -> [usize; 3] {
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]][usize::try_from(run % 6).unwrap()]
+}
+
+/// Which shard each node owns.
+async fn owners(rig: &Rig) -> BTreeMap<u32, usize> {
+    let mut owners = BTreeMap::new();
+    for number in rig.running() {
+        for shard in rig.owned(number).await {
+            owners.insert(shard, number);
+        }
+    }
+    owners
+}
+
+#[test]
+fn a_power_cycle_continues_the_same_cluster_and_shards_return_to_their_nodes() {
+    each(0..12, |run| async move {
+        let mut rig = three(8000 + run).await?;
+        let (cluster, before) = (rig.view(0).cluster, owners(&rig).await);
+        crash(&mut rig, &SEEDS);
+        after(secs(2)).await;
+        for number in order(run) {
+            rig.start(number).await;
+            after(Duration::from_millis(rig.random.between(0, 500))).await;
+        }
+        let concluded = rig.conclude(SOON).await;
+        rig.run(secs(30)).await;
+        let now = owners(&rig).await;
+        let same = if rig.view(0).cluster == cluster { Ok(()) } else { Err("another cluster".to_owned()) };
+        let returned = if now == before { Ok(()) } else { Err(format!("shards {before:?} became {now:?}")) };
+        all_of([same, rig.founded_once(), concluded, returned])
+    });
+}
+
+/// Which machine is dead for good.
+#[test]
+fn a_power_cycle_with_one_dead_machine_of_three_continues_by_majority() {
+    each(0..3, |dead| async move {
+        let mut rig = three(81).await?;
+        crash(&mut rig, &SEEDS);
+        after(secs(2)).await;
+        for number in (0..3).filter(|number| *number != dead) {
+            rig.start(number).await;
+        }
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+/// Which node is the only one that comes back at first.
+#[test]
+fn one_of_three_waits_until_a_second_one_is_there() {
+    each(0..3, |first| async move {
+        let mut rig = three(82).await?;
+        crash(&mut rig, &SEEDS);
+        after(secs(2)).await;
+        rig.start(first).await;
+        let since = rig.history.len();
+        rig.run(secs(60)).await;
+        let waited = rig.nobody_works(since);
+        rig.start((first + 1) % 3).await;
+        let concluded = rig.conclude(SOON).await;
+        all_of([waited, rig.founded_once(), concluded])
+    });
+}
+
+/// Which node is left.
+#[test]
+fn two_of_three_crash_and_return_to_the_one_that_is_left() {
+    each(0..3, |left| async move {
+        let mut rig = three(83).await?;
+        let crashed: Vec<_> = (0..3).filter(|number| *number != left).collect();
+        crash(&mut rig, &crashed);
+        rig.run(secs(2)).await;
+        for number in crashed {
+            rig.start(number).await;
+        }
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+#[test]
+fn a_network_outage_of_minutes_costs_nothing() {
+    each(0..3, |run| async move {
+        let rig = three(8400 + run).await?;
+        for node in SEEDS {
+            rig.cut(&[node], &SEEDS);
+        }
+        rig.run(secs(300)).await;
+        rig.heal();
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+/// Nodes leave and come back one after the other, in every order.
+#[test]
+fn a_rolling_update_founds_nothing() {
+    each(0..6, |run| async move {
+        let mut rig = three(8500 + run).await?;
+        for number in order(run) {
+            rig.leave(number).await?;
+            rig.run(secs(3)).await;
+            rig.start(number).await;
+            rig.until_whole(SOON).await?;
+        }
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+#[test]
+fn a_node_that_comes_back_at_another_address_with_its_directory_is_the_same() {
+    each(0..3, |run| async move {
+        let mut rig = Rig::durable(8600 + run, 5);
+        rig.set_up_all(|builder| builder.seeds(["n0:1", "n1:1", "n2:1"]));
+        rig.form_in_order(&SEEDS, &[]).await?;
+        crash(&mut rig, &[1, 2]);
+        after(secs(1)).await;
+        // What was on the volumes of nodes 1 and 2 comes up elsewhere.
+        for (old, new) in [(1, 3), (2, 4)] {
+            fs::rename(rig.directory(old), rig.directory(new)).unwrap();
+            rig.start(new).await;
+        }
+        let concluded = rig.conclude(secs(40)).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+#[test]
+fn from_three_nodes_to_one_and_back_with_a_crash_at_one() {
+    each(0..3, |run| async move {
+        let mut rig = three(8700 + run).await?;
+        for number in [2, 1] {
+            rig.leave(number).await?;
+            rig.run(secs(12)).await;
+        }
+        rig.crash(0);
+        after(secs(1)).await;
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+#[test]
+fn a_cluster_that_left_in_order_is_founded_again_in_a_later_era() {
+    each(0..6, |run| async move {
+        let mut rig = three(8800 + run).await?;
+        let era = rig.view(0).cluster.map(|cluster| cluster.era);
+        for number in order(run) {
+            rig.leave(number).await?;
+        }
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        rig.until_whole(SOON).await?;
+        rig.history.add(crate::history::Event::Lost { node: 0 });
+        let rises = if rig.view(0).cluster.map(|cluster| cluster.era) > era {
+            Ok(())
+        } else {
+            Err("the era does not rise".to_owned())
+        };
+        all_of([rig.founded_times(2), rises])
+    });
+}
+
+#[test]
+fn seeds_that_left_and_restart_cut_off_from_the_rest_wait() {
+    each(0..3, |run| async move {
+        let mut rig = Rig::durable(8900 + run, 5);
+        rig.form(&SEEDS).await?;
+        for number in SEEDS {
+            rig.leave(number).await?;
+        }
+        rig.run(secs(12)).await;
+        rig.cut(&SEEDS, &[3, 4]);
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        rig.run(secs(60)).await;
+        let works = SEEDS.into_iter().find(|number| rig.view(*number).standing == Standing::Member);
+        let waited = works.map_or(Ok(()), |number| Err(format!("node {number} works: {}", rig.standings())));
+        rig.heal();
+        let concluded = rig.conclude(SOON).await;
+        all_of([waited, rig.founded_once(), concluded])
+    });
+}
+
+#[test]
+fn a_seed_list_that_names_none_of_the_members_is_no_obstacle() {
+    each(0..2, |run| async move {
+        let mut rig = three(9000 + run).await?;
+        crash(&mut rig, &SEEDS);
+        after(secs(1)).await;
+        rig.set_up_all(|builder| builder.seeds(["nowhere:1"]));
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+/// A copy of a directory is made while its node is down, the node runs on, and then the copy is restored.
+#[test]
+fn an_older_copy_of_a_directory_comes_back_as_a_new_node() {
+    each(0..3, |victim| async move {
+        let mut rig = three(91).await?;
+        rig.crash(victim);
+        after(secs(1)).await;
+        let copy = rig.directory(victim).with_extension("copy");
+        copy_directory(&rig.directory(victim), &copy);
+        rig.start(victim).await;
+        rig.until_settled(BOUND).await?;
+        rig.crash(victim);
+        after(secs(1)).await;
+        fs::remove_dir_all(rig.directory(victim)).unwrap();
+        fs::rename(&copy, rig.directory(victim)).unwrap();
+        rig.start(victim).await;
+        rig.until_settled(BOUND).await?;
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), concluded])
+    });
+}
+
+/// The disk of the founder takes no write from one step on, in every run from a later one, and then its process crashes: whatever is in the directory, it is one
+/// cluster. A step is a write or a sync, counted from the first opening.
+#[test]
+fn a_crash_at_every_write_and_sync_of_a_node_leaves_one_cluster() {
+    let mut points = 0;
+    for point in 1.. {
+        let reached = Arc::new(AtomicU64::new(0));
+        let count = reached.clone();
+        each([point], |point| {
+            let reached = reached.clone();
+            async move { crash_at(point, reached).await }
+        });
+        if count.load(Ordering::SeqCst) < point {
+            break;
+        }
+        points = point;
+    }
+    println!("crashed at each of {points} writes and syncs");
+    assert!(points > 20, "{points} steps were numbered");
+}
+
+async fn crash_at(point: u64, reached: Arc<AtomicU64>) -> Outcome {
+    let mut rig = Rig::durable(93, 3);
+    let seeds = ["n0:1", "n1:1", "n2:1"];
+    rig.set_up_all(move |builder| builder.seeds(seeds));
+    let hook: Hook = Arc::new(move |_, _| {
+        let step = reached.fetch_add(1, Ordering::SeqCst) + 1;
+        if step < point { Ok(()) } else { Err(Fault::Io) }
+    });
+    rig.set_up(0, move |builder| builder.seeds(seeds).data_hook(hook.clone()));
+    for number in [1, 2] {
+        rig.start(number).await;
+    }
+    // It does not even start if its directory cannot be made or opened.
+    let started = rig.try_start(0).await;
+    after(secs(12)).await;
+    if started {
+        rig.crash(0);
+    }
+    after(secs(1)).await;
+    rig.set_up(0, move |builder| builder.seeds(seeds));
+    rig.start(0).await;
+    let concluded = rig.conclude(secs(60)).await;
+    all_of([rig.founded_once(), concluded])
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// A node that was a member when its cluster was closed without it.
+#[test]
+fn a_closed_cluster_is_founded_again() {
+    each(0..3, |absent| async move {
+        let mut rig = three(92).await?;
+        rig.crash(absent);
+        rig.run(secs(5)).await;
+        let closer = (absent + 1) % 3;
+        rig.node(closer).close_cluster().await.map_err(|error| error.to_string())?;
+        after(secs(10)).await;
+        for number in (0..3).filter(|number| *number != absent) {
+            rig.crash(number);
+        }
+        after(secs(1)).await;
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        let whole: Outcome = rig.until_whole(secs(60)).await;
+        all_of([whole, rig.founded_times(2)])
+    });
+}
