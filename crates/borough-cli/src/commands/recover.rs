@@ -37,6 +37,7 @@ fn described(plan: &Recovery) -> String {
                 "  lost      what {} hold in memory, on every node",
                 output::counted(plan.shards, "shard")
             ),
+            instead(plan),
         ]),
         None => lines.extend([
             "  It was in no cluster since its process began, and knows of nobody that would be given up."
@@ -51,10 +52,36 @@ fn described(plan: &Recovery) -> String {
     lines.join("\n")
 }
 
+/// What else would help, and costs less.
+fn instead(plan: &Recovery) -> String {
+    let needed = needed(plan.voters, plan.voters_lost);
+    format!(
+        "  instead   bring back {} of those given up: start it again with its data directory, or mend the network to it if it runs; then the cluster goes on, and nothing is lost",
+        output::counted(needed, "voter")
+    )
+}
+
+/// How many of the lost voters make a majority with those that are left.
+fn needed(voters: usize, lost: usize) -> usize {
+    (voters / 2 + 1).saturating_sub(voters.saturating_sub(lost)).max(1)
+}
+
 fn names(members: &[RecoveryMember]) -> String {
     if members.is_empty() {
         return "nobody".to_owned();
     }
     let named = members.iter().map(|member| format!("{} ({})", member.node, member.address));
     named.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::needed;
+
+    #[test]
+    fn so_many_lost_voters_make_a_majority_with_those_that_are_left() {
+        for (voters, lost, expected) in [(1, 1, 1), (3, 2, 1), (3, 3, 2), (5, 3, 1), (5, 4, 2), (3, 1, 1)] {
+            assert_eq!(needed(voters, lost), expected, "{lost} of {voters}");
+        }
+    }
 }

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use borough_cluster::stored::{CODEC, StoredEntry, encode_entry, encode_table};
+use borough_cluster::stored::{CODEC, StoredEntry, StoredTable, encode_entry, encode_table};
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log;
 use borough_protocol::sharding::{Allocation, Hashing, Kind, KindId};
 use borough_protocol::table::{Admission, Change, Cluster, Table};
 use borough_protocol::version::{Term, Version};
+use borough_protocol::voters::VoterId;
 use borough_sqlite::{
     DataDirectory, Entry, OpenOptions, Operation, Payload, Position, Record, RecordState, Snapshot,
 };
@@ -22,8 +23,13 @@ fn uid(number: u64) -> Uid {
 }
 
 fn admit(number: u64, node: &str) -> log::Entry<Change> {
-    let facts =
-        Facts { id: NodeId::new(node), roles: Arc::from([]), app_version: "1".into(), zone: "".into() };
+    let facts = Facts {
+        id: NodeId::new(node),
+        roles: Arc::from([]),
+        app_version: "1".into(),
+        zone: "".into(),
+        disk: None,
+    };
     let incarnation = Incarnation { address: Address::new(format!("{node}:25520")), uid: uid(number) };
     log::Entry::Payload(Change::Admit(Arc::new(Admission { incarnation, facts: Arc::new(facts) })))
 }
@@ -51,14 +57,19 @@ fn open(folder: &Folder) -> DataDirectory {
 
 /// A voter of two, with two entries in a snapshot and three behind it.
 fn voter(folder: &Folder) -> DataDirectory {
-    let voters = log::Entry::Voters { now: [uid(0xa), uid(0xb)].into(), next: [].into() };
+    let voters = log::Entry::Voters {
+        now: [0xa, 0xb].into_iter().filter_map(VoterId::new).collect(),
+        next: [].into(),
+    };
     let mut table = Table::new(Cluster { name: 1, era: 4, founder: uid(0xa) });
     for (index, entry) in [(1, &voters), (2, &admit(0xa, "north"))] {
         table.apply(Version { term: Term::new(2), index }, entry);
     }
+    let (voters, learners) = (table.voters().clone(), [].into());
+    let stored = StoredTable { table: Arc::new(table), voters, learners };
     let mut directory = open(folder);
     let position = Position { index: 2, term: 2 };
-    let snapshot = Snapshot { position, payload: payload(encode_table(&table)) };
+    let snapshot = Snapshot { position, payload: payload(encode_table(&stored)) };
     let record = Record { state: RecordState::Member, era: 4, payload: payload(Some(Vec::new())) };
     let host = log::Entry::Payload(Change::Host(uid(0xa), KindId(0)));
     directory

@@ -10,7 +10,10 @@ use borough_sqlite::{Entry, VoterState};
 /// The table at the end of the log.
 pub(super) fn table(voter: &VoterState) -> Result<Table> {
     let mut table = match &voter.snapshot {
-        Some(snapshot) => decode_table(snapshot.payload.codec, &snapshot.payload.bytes)?,
+        Some(snapshot) => {
+            let stored = decode_table(snapshot.payload.codec, &snapshot.payload.bytes)?;
+            (*stored.table).clone()
+        }
         // Which founding it is of is not shown, so any will do.
         None => Table::new(Cluster { name: 0, era: 0, founder: Uid::STORE }),
     };

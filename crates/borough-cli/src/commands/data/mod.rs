@@ -67,7 +67,8 @@ fn show_table(table: &Table) -> Result<()> {
         members.add_row([member.node.as_str(), &member.address, &member.uid, member.state, part]);
     }
     output::line(members)?;
-    for voter in table.voters.iter().filter(|voter| table.members.iter().all(|member| member.uid != **voter))
+    for voter in
+        table.voters.iter().filter(|voter| table.members.iter().all(|member| member.voter != **voter))
     {
         output::line(format_args!("voter {voter} is no member"))?;
     }

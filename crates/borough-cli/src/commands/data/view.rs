@@ -58,6 +58,8 @@ pub(super) struct Member {
     pub(super) uid: String,
     pub(super) state: &'static str,
     pub(super) is_voter: bool,
+    /// Its identity as a voter.
+    pub(super) voter: String,
 }
 
 /// A type of entities.
@@ -123,7 +125,8 @@ impl Table {
                 State::Active => "active",
                 State::Draining => "leaving",
             },
-            is_voter: voters.names(*uid),
+            voter: member.voter().to_string(),
+            is_voter: voters.names(member.voter()),
         });
         let types = table.kinds().iter().map(|kind| Type {
             name: kind.kind().name.to_string(),
