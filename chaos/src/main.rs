@@ -50,7 +50,7 @@ struct Network {
     /// Only scenarios whose names contain this (repeatable).
     #[arg(long)]
     only: Vec<String>,
-    /// Only a few, in less than a minute.
+    /// Only a few, in about two minutes.
     #[arg(long)]
     quick: bool,
     /// Keeps the logs even of those that held.

@@ -32,11 +32,8 @@ pub enum Said {
     Topology(View),
     /// Somebody was refused, or a message reached nobody, since it last said so.
     Counts(Counts),
-    /// Every worker of its runtime stands still from now on, for so long.
-    Blocked {
-        /// How long, in milliseconds.
-        millis: u64,
-    },
+    /// Every worker of its runtime stands still from now on.
+    Blocked,
     /// What came of an order.
     Answer {
         /// Which order: the number it began with.

@@ -18,7 +18,13 @@ impl Fleet {
 
     /// Waits until all processes are members of one cluster, and each sees all of them up. Which of them vote may still change.
     pub(crate) fn all_up(&self, bound: Duration) -> Result<(), String> {
-        let starts: Vec<_> = self.nodes.values().map(|process| process.start).collect();
+        self.all_up_at(&self.places(), bound)
+    }
+
+    /// As [`all_up`](Self::all_up), for those at these places alone: nobody else is up in their cluster, though others may wish to join it.
+    pub(crate) fn all_up_at(&self, places: &[usize], bound: Duration) -> Result<(), String> {
+        let starts: Vec<_> =
+            places.iter().map(|place| Ok(self.process(*place)?.start)).collect::<Result<_, String>>()?;
         self.room.wait(bound, |heard| {
             let views: Option<Vec<_>> = starts.iter().map(|start| heard.get(start)?.view()).collect();
             are_up(&views.ok_or("one has said nothing")?)
@@ -95,6 +101,27 @@ impl Fleet {
             })?;
         }
         Ok(())
+    }
+
+    /// Every cluster that any process has been a member of since.
+    pub(crate) fn worked_in(&self, since: Instant) -> Result<BTreeSet<String>, String> {
+        self.room.wait(ANSWER_BOUND, |heard| {
+            let views = heard.values().flat_map(|of_it| &of_it.views);
+            let members = views.filter(|(when, view)| *when > since && view.standing == "member");
+            Ok(members.filter_map(|(_, view)| view.cluster.clone()).collect())
+        })
+    }
+
+    /// Where the members are, the oldest first, as the first process sees them.
+    pub(crate) fn by_age(&mut self) -> Result<Vec<usize>, String> {
+        let first = *self.places().first().ok_or("there is nobody")?;
+        let members = self.status(first)?.view.members;
+        let mut places = Vec::new();
+        for place in self.places() {
+            places.push((self.uid(place)?, place));
+        }
+        let place = |uid| places.iter().find(|(of_it, _)| *of_it == uid).map(|(_, place)| *place);
+        Ok(members.iter().filter_map(|member| place(member.uid)).collect())
     }
 
     /// That each at these places has been the same member since, whoever else came or went.

@@ -2,6 +2,7 @@
 
 mod aftermath;
 mod agreement;
+mod power;
 mod process;
 mod room;
 
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+pub(crate) use self::aftermath::is_bad;
+pub(crate) use self::power::{Disk, shuffled};
 pub(crate) use self::process::Process;
 pub(crate) use self::room::{Heard, Room};
 use crate::ground::Ground;
@@ -45,6 +48,17 @@ pub(crate) struct Plan {
     pub(crate) lose_one_in: Option<u64>,
 }
 
+/// How the processes of a fleet are started, beyond the plan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Starts {
+    /// Every process lists the addresses of these places as its seeds, and no other; all that began and all that live, if none.
+    pub(crate) seeds: Vec<usize>,
+    /// What a process that is started again at its place finds of the one before.
+    pub(crate) disk: Disk,
+    /// A node whose runtime stands still for so long gives up its lease; never, if none.
+    pub(crate) wedged_after: Option<Duration>,
+}
+
 /// A cluster of processes. Places count from 1; a place has at most one process at a time.
 pub(crate) struct Fleet {
     /// Before the ground: they are gone when it goes.
@@ -62,6 +76,9 @@ pub(crate) struct Fleet {
     gone: Vec<(PathBuf, Duration)>,
     /// What processes at a place are to the entities.
     entities: BTreeMap<usize, Entities>,
+    pub(crate) starts_with: Starts,
+    /// Errors that processes may log, by what their lines contain.
+    pub(crate) expected_errors: Vec<&'static str>,
 }
 
 /// What a process is to the entities.
@@ -87,6 +104,8 @@ impl Fleet {
             formed: Duration::ZERO,
             gone: Vec::new(),
             entities: BTreeMap::new(),
+            starts_with: Starts::default(),
+            expected_errors: Vec::new(),
         }
     }
 
@@ -126,7 +145,8 @@ impl Fleet {
         self.nodes.keys().copied().collect()
     }
 
-    /// Starts nodes at the first places, all at once and all of them seeds, and waits until they agree: how long that took.
+    /// Starts nodes at the first places, all at once, and waits until they agree: how long that took. All of them are seeds, unless
+    /// `starts_with` says otherwise.
     pub(crate) fn form(&mut self, nodes: usize) -> Result<Duration, String> {
         let began = self.launch_all(nodes)?;
         for place in 1..=nodes {
@@ -137,10 +157,14 @@ impl Fleet {
         Ok(self.formed)
     }
 
-    /// Starts nodes at the first places, all at once and all of them seeds, and waits for nothing: when it began.
+    /// The same, and waits for nothing: when it began.
     pub(crate) fn launch_all(&mut self, nodes: usize) -> Result<Instant, String> {
         self.ground.prepare(nodes)?;
-        self.seeds = (1..=nodes).map(|place| self.ground.advertised(place)).collect();
+        let seeds = match self.starts_with.seeds.as_slice() {
+            [] => (1..=nodes).collect(),
+            listed => listed.to_vec(),
+        };
+        self.seeds = seeds.into_iter().map(|place| self.ground.advertised(place)).collect();
         let began = Instant::now();
         for place in 1..=nodes {
             self.launch(place)?;
@@ -163,13 +187,17 @@ impl Fleet {
         command.args(["--cluster", CLUSTER, "--secret", SECRET, "--id", &name(place)]);
         command.args(["--listen", &self.ground.listens(place)]);
         command.args(["--advertise", &self.ground.advertised(place)]);
-        // Those who live now, too: of those who began, none may be left.
-        let alive = self.nodes.keys().map(|place| self.ground.advertised(*place));
-        for seed in self.seeds.iter().cloned().chain(alive).collect::<BTreeSet<_>>() {
+        for seed in self.seeds_now() {
             command.args(["--seed", &seed]);
         }
         if let Some(pause) = self.plan.max_pause {
             command.args(["--max-pause-ms", &pause.as_millis().to_string()]);
+        }
+        if let Some(time) = self.starts_with.wedged_after {
+            command.args(["--wedged-after-ms", &time.as_millis().to_string()]);
+        }
+        if let Some(folder) = self.data_folder(place) {
+            command.arg("--data-dir").arg(folder);
         }
         let name = started(place, start);
         if let Some(entities) = self.entities.get(&place) {
@@ -187,6 +215,16 @@ impl Fleet {
         }
         self.nodes.insert(place, process);
         Ok(())
+    }
+
+    /// What a process that is started now is told to look for.
+    fn seeds_now(&self) -> BTreeSet<String> {
+        let mut seeds: BTreeSet<_> = self.seeds.iter().cloned().collect();
+        if self.starts_with.seeds.is_empty() {
+            // Those who live now, too: of those who began, none may be left.
+            seeds.extend(self.nodes.keys().map(|place| self.ground.advertised(*place)));
+        }
+        seeds
     }
 
     /// Waits until the process at a place listens.

@@ -44,7 +44,7 @@ impl Room {
         match said {
             Said::Listening { .. } => of_it.is_listening = true,
             Said::Topology(view) => of_it.views.push((Instant::now(), view)),
-            Said::Blocked { .. } => of_it.blocked += 1,
+            Said::Blocked => of_it.blocked += 1,
             Said::Answer { id, answer } => drop(of_it.answers.insert(id, answer)),
             Said::Counts(_) | Said::Ending { .. } => {}
         }

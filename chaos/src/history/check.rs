@@ -22,6 +22,10 @@ pub(crate) struct Expected {
     pub(crate) frozen: BTreeMap<String, Thaw>,
     /// Senders that were cut off from the entities, and until when: what they sent before may be lost, wait for as long as it likes, and end by timeout.
     pub(crate) apart: BTreeMap<u32, u64>,
+    /// Senders that were killed: what they had just sent nobody wrote down.
+    pub(crate) cut_short: BTreeSet<u32>,
+    /// Processes whose runtime stood still, and between which moments: what lived there was silent, and asks to it may end by timeout.
+    pub(crate) wedged: BTreeMap<String, (u64, u64)>,
 }
 
 impl Expected {
@@ -125,7 +129,7 @@ pub(crate) fn check(history: &History, expected: &Expected, ids: u32) -> Finding
         findings.lost += of_id.lost().len();
         findings.renewed += usize::from(of_id.is_renewed());
         rules::run(of_id, history, expected, &mut findings.faults);
-        let longest = silence::longest(of_id, expected, &mut findings.faults);
+        let longest = silence::longest(of_id, history, expected, &mut findings.faults);
         if !of_id.is_renewed() {
             findings.others_silence = findings.others_silence.max(longest);
         }

@@ -9,6 +9,8 @@ mod late;
 mod line;
 mod of_id;
 mod rules;
+#[cfg(test)]
+mod schedules;
 mod silence;
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,19 @@ impl<'a> OfId<'a> {
         (self.turns, self.late) = (turns, late);
     }
 
+    /// Whether a message came while the entity lived in a process whose runtime stood still.
+    pub(super) fn is_wedged(&self, sending: &Sending, history: &History, expected: &Expected) -> bool {
+        expected.wedged.iter().any(|(process, (from, to))| {
+            // Where it had its last turn then is where it lived. One after the message, and before the runtime stood still, ended the wait.
+            let since = sending.sent.max(*from);
+            let lived = self.turns.iter().rfind(|(_, turn)| turn.signed.at <= since);
+            let is_there = |(place, turn): &(usize, &Turn)| {
+                history.processes[*place] == *process && turn.signed.at <= sending.sent
+            };
+            sending.sent < *to && lived.is_some_and(is_there)
+        })
+    }
+
     /// Whether it began anew after its first turn.
     pub(super) fn is_renewed(&self) -> bool {
         self.turns.windows(2).any(|pair| pair[0].1.signed.life != pair[1].1.signed.life)

@@ -39,8 +39,13 @@ fn waits<'a>(of_id: &OfId<'a>, expected: &Expected) -> Vec<(&'a Sending, Option<
     of_id.sendings.iter().filter(counts).map(|sending| (*sending, next(sending.sent))).collect()
 }
 
-/// The longest wait for one entity.
-pub(super) fn longest(of_id: &OfId<'_>, expected: &Expected, faults: &mut Faults) -> Silence {
+/// The longest wait for one entity, while its process could work.
+pub(super) fn longest(
+    of_id: &OfId<'_>,
+    history: &History,
+    expected: &Expected,
+    faults: &mut Faults,
+) -> Silence {
     let mut longest = Silence { id: of_id.id, ..Silence::default() };
     for (sending, next) in waits(of_id, expected) {
         let Some(next) = next else {
@@ -50,7 +55,7 @@ pub(super) fn longest(of_id: &OfId<'_>, expected: &Expected, faults: &mut Faults
             continue;
         };
         let time = after(next, sending.sent);
-        if time > longest.time {
+        if time > longest.time && !of_id.is_wedged(sending, history, expected) {
             longest = Silence { time, since: sending.sent, id: of_id.id };
         }
     }

@@ -103,7 +103,7 @@ fn a_message_that_is_lost_with_its_process_is_counted_and_one_to_a_living_entity
 #[test]
 fn an_entity_that_begins_anew_while_its_process_lives_is_found() {
     let faults = moved().told(6, 3).turn(THERE, 7, 3, 8, 1, 3).page(9, 8, 1, 3).faults(here());
-    assert_eq!(faults, ["an entity began anew though nothing had happened to its process"]);
+    assert_eq!(faults, ["an entity lost its state though its process ran on"]);
 }
 
 #[test]
@@ -138,6 +138,11 @@ fn thawed() -> Expected {
 
 /// What is found of an entity that begins anew elsewhere after 5 ms, and at these moments has turns here all the same.
 fn faults_of_late(turns: impl IntoIterator<Item = u64>) -> Vec<&'static str> {
+    faults_of_late_after(&thawed(), turns)
+}
+
+/// The same, if this is expected of the process.
+fn faults_of_late_after(expected: &Expected, turns: impl IntoIterator<Item = u64>) -> Vec<&'static str> {
     let mut tale = Tale::new()
         .told(1, 1)
         .turn(HERE, 2, 1, 7, 1, 1)
@@ -147,7 +152,7 @@ fn faults_of_late(turns: impl IntoIterator<Item = u64>) -> Vec<&'static str> {
     for (at, number) in turns.into_iter().zip(3..) {
         tale = tale.told(2, number).turn(HERE, at, 1, 7, u64::from(number) - 1, number);
     }
-    check(&tale.0, &thawed(), 1).faults.rules()
+    check(&tale.0, expected, 1).faults.rules()
 }
 
 #[test]
@@ -155,6 +160,18 @@ fn a_late_turn_more_than_a_frozen_process_can_have_been_in_the_middle_of_is_foun
     let most = TURNS_MAX as u64;
     assert!(faults_of_late(20..20 + most).is_empty());
     assert_eq!(faults_of_late(20..=20 + most), [TOO_MANY]);
+}
+
+#[test]
+fn a_process_whose_threads_were_blocked_ends_one_turn_on_each_and_no_more() {
+    let released = || {
+        let mut expected = thawed();
+        expected.frozen.values_mut().for_each(|thaw| *thaw = thaw.of_blocked_turns());
+        expected
+    };
+    let workers = crate::words::WORKERS as u64;
+    assert!(faults_of_late_after(&released(), 20..20 + workers).is_empty());
+    assert_eq!(faults_of_late_after(&released(), 20..=20 + workers), [TOO_MANY]);
 }
 
 #[test]
@@ -208,6 +225,35 @@ fn an_ask_that_ends_by_timeout_is_found_unless_its_sender_was_cut_off() {
     assert!(check(&tale.0, &apart, 1).faults.is_empty());
     let back_again = Expected { lives: here(), apart: [(1, 5_000_000)].into(), ..Expected::default() };
     assert!(!check(&tale.0, &back_again, 1).faults.is_empty());
+}
+
+#[test]
+fn a_message_that_nobody_sent_is_found_unless_its_sender_was_killed() {
+    let tale = moved().turn(THERE, 7, 2, 7, 3, 3).page(9, 7, 3, 3);
+    assert_eq!(tale.faults(here()), ["a message was handled that nobody sent"]);
+    let killed = Expected { lives: here(), cut_short: [1].into(), ..Expected::default() };
+    assert!(check(&tale.0, &killed, 1).faults.is_empty());
+}
+
+#[test]
+fn what_lived_in_a_process_whose_runtime_stood_still_may_be_silent_and_time_out_and_nothing_else_may() {
+    let timeout = || Outcome::Open("ledger/0 did not answer within 20s".to_owned());
+    let tale = moved().sending(true, 100, 3, timeout()).told(200, 4).turn(THERE, 9000, 2, 7, 3, 4);
+    let tale = tale.page(9001, 7, 3, 4);
+    let wedged = |process: &str, from: u64, to: u64| Expected {
+        lives: here(),
+        wedged: [(process.to_owned(), (from * 1_000_000, to * 1_000_000))].into(),
+        ..Expected::default()
+    };
+    let there = check(&tale.0, &wedged("there", 90, 8000), 1);
+    assert!(there.faults.is_empty(), "{:?}", there.faults);
+    assert_eq!(there.others_silence.time.as_millis(), 2);
+    let fault = ["an ask was not answered, and nobody knows why"];
+    for elsewhere in [wedged("here", 90, 8000), wedged("there", 10, 90)] {
+        let findings = check(&tale.0, &elsewhere, 1);
+        assert_eq!(findings.faults.rules(), fault);
+        assert_eq!(findings.others_silence.time.as_millis(), 8900);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The program under test: one real node that says what it sees and does what it is told.
 //!
 //! It ends by SIGTERM in order, by `quit` at once, and at once when its standard input ends: whoever started it is gone then.
+//! After `drop-runtime` it goes on without a runtime, and only those two are left.
 
 mod counter;
 mod ledger;
@@ -36,11 +37,13 @@ pub fn main() -> ExitCode {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(options.workers).enable_all().build();
     let ran = match runtime {
+        // The runtime is gone when this is done.
         Ok(runtime) => runtime.block_on(run(options)),
         Err(error) => Err(error.into()),
     };
     match ran {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Ran::ToTheEnd) => ExitCode::SUCCESS,
+        Ok(Ran::UntilItsRuntimeGoes(node)) => go_on_without_runtime(&node),
         Err(error) => {
             eprintln!("chaos-node: {error}");
             ExitCode::FAILURE
@@ -48,7 +51,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> Result<(), borough::Error> {
+/// How far a node came on its runtime.
+enum Ran {
+    ToTheEnd,
+    /// The node is there still.
+    UntilItsRuntimeGoes(Arc<Node>),
+}
+
+async fn run(options: Options) -> Result<Ran, borough::Error> {
     let workers = options.workers;
     let (entities, ids) = (options.entities, options.ids);
     let (history, first_sender) = (options.history.clone(), options.first_sender);
@@ -75,17 +85,35 @@ async fn run(options: Options) -> Result<(), borough::Error> {
     tokio::spawn(tell_topology(node.clone()));
     tokio::spawn(tell_counts(node.clone()));
     let orders = Orders::new(node.clone(), tally, workers, ledgers);
+    let runtime_goes = orders.runtime_goes.clone();
     let runtime = tokio::runtime::Handle::current();
     // A thread, as a read of standard input cannot be given up; it ends with the process.
     std::thread::Builder::new().name("orders".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            drop(runtime.spawn(orders.clone().obey(line)));
+            if !orders.obey_at_once(&line) {
+                drop(runtime.spawn(orders.clone().obey(line)));
+            }
         }
         std::process::exit(0);
     })?;
-    let report = node.run_until_signal().await?;
-    say(&Said::Ending { how: format!("{report:?}") });
-    Ok(())
+    tokio::select! {
+        report = node.run_until_signal() => say(&Said::Ending { how: format!("{:?}", report?) }),
+        () = runtime_goes.notified() => return Ok(Ran::UntilItsRuntimeGoes(node)),
+    }
+    Ok(Ran::ToTheEnd)
+}
+
+/// Says what the node knows of its cluster, until the process ends.
+fn go_on_without_runtime(node: &Node) -> ! {
+    let mut before = None;
+    loop {
+        let now = Some(self_view::view(&node.topology().current()));
+        if now != before {
+            now.iter().cloned().map(Said::Topology).for_each(|said| say(&said));
+            before = now;
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 async fn tell_topology(node: Arc<Node>) {

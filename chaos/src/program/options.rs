@@ -34,6 +34,12 @@ pub(super) struct Options {
     /// The longest freeze that a healthy node may show, in milliseconds.
     #[arg(long)]
     max_pause_ms: Option<u64>,
+    /// How long a worker may be silent before the node gives up its lease, in milliseconds; never, if none.
+    #[arg(long)]
+    wedged_after_ms: Option<u64>,
+    /// Where it keeps what is to outlive the process; nowhere, if none.
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
     /// Threads of the runtime that runs its actors.
     #[arg(long, default_value_t = WORKERS)]
     pub(super) workers: usize,
@@ -83,6 +89,12 @@ impl Options {
             builder =
                 builder.max_pause(Duration::from_millis(millis)).failover_target(Duration::from_secs(60));
         }
-        Ok(builder)
+        if let Some(millis) = self.wedged_after_ms {
+            builder = builder.wedged_after(Duration::from_millis(millis));
+        }
+        Ok(match self.data_dir {
+            Some(folder) => builder.data_dir(folder),
+            None => builder.volatile(),
+        })
     }
 }

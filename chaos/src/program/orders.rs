@@ -18,6 +18,9 @@
 //! | `received TYPE [FIRST COUNT]` | what its entities have counted: all that there is load for, or so many from that one on |
 //! | `recovery` | what beginning the cluster anew here would mean |
 //! | `recover NODE..` | begins it anew; those are dead |
+//! | `wedge` | the next entities that have a turn block the threads of the runtime, one each, in the middle of that turn |
+//! | `release` | they go on; obeyed without the runtime |
+//! | `drop-runtime` | the runtime ends, the process and its node stay; obeyed without the runtime |
 //! | `quit` | the process ends at once, without leaving |
 
 use std::ops::Range;
@@ -26,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use borough::cluster::RecoveryMember;
 use borough::{ActorRef, Node};
+use tokio::sync::Notify;
 
 use super::counter::{Note, PATH, Tally};
 use super::ledger::{self, Ledgers};
@@ -43,6 +47,8 @@ pub(super) struct Orders {
     tally: Arc<Tally>,
     workers: usize,
     ledgers: Option<Arc<Ledgers>>,
+    /// Told when the runtime is to end.
+    pub(super) runtime_goes: Arc<Notify>,
 }
 
 impl Orders {
@@ -52,18 +58,24 @@ impl Orders {
         workers: usize,
         ledgers: Option<Arc<Ledgers>>,
     ) -> Self {
-        Self { node, tally, workers, ledgers }
+        Self { node, tally, workers, ledgers, runtime_goes: Arc::default() }
+    }
+
+    /// Does what the line says, if that is for a runtime that stands still or is to end: whether it was.
+    pub(super) fn obey_at_once(&self, line: &str) -> bool {
+        let (id, words) = taken_apart(line);
+        match words[..] {
+            ["release"] => ledger::release(),
+            ["drop-runtime"] => self.runtime_goes.notify_one(),
+            _ => return false,
+        }
+        say(&Said::Answer { id, answer: Answer::Done });
+        true
     }
 
     /// Does what the line says, and says what came of it.
     pub(super) async fn obey(self, line: String) {
-        let mut words = line.split_whitespace().peekable();
-        let id = words.peek().and_then(|word| word.parse().ok());
-        if id.is_some() {
-            words.next();
-        }
-        let id = id.unwrap_or(0);
-        let words: Vec<_> = words.collect();
+        let (id, words) = taken_apart(&line);
         let answer = self.act(id, &words).await.unwrap_or_else(|why| Answer::Failed { why });
         say(&Said::Answer { id, answer });
     }
@@ -78,6 +90,10 @@ impl Orders {
             ["lookup", node] => self.counter(node).await.map(|_| Answer::Done),
             ["block-workers", millis] => {
                 self.block_workers(Duration::from_millis(number(millis)?));
+                Ok(Answer::Done)
+            }
+            ["wedge"] => {
+                ledger::wedge(self.workers);
                 Ok(Answer::Done)
             }
             ["recovery"] => self.recovery(),
@@ -167,12 +183,22 @@ impl Orders {
             let all_here = all_here.clone();
             drop(tokio::spawn(async move {
                 if all_here.wait().is_leader() {
-                    say(&Said::Blocked { millis: millis(time) });
+                    say(&Said::Blocked);
                 }
                 std::thread::sleep(time);
             }));
         }
     }
+}
+
+/// The number that the answer repeats, and the words.
+fn taken_apart(line: &str) -> (u64, Vec<&str>) {
+    let mut words: Vec<_> = line.split_whitespace().collect();
+    let id = words.first().and_then(|word| word.parse().ok());
+    if id.is_some() {
+        words.remove(0);
+    }
+    (id.unwrap_or(0), words)
 }
 
 fn number(text: &str) -> Result<u64, String> {

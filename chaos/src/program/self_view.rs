@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::atomic::Ordering;
 
+use borough::cluster::VoterId;
 use borough::{DeadLetterReason, Node, TopologySnapshot};
 
 use super::counter::Tally;
@@ -21,7 +22,7 @@ pub(super) fn view(now: &TopologySnapshot) -> View {
         cluster: now.cluster.map(|cluster| format!("{cluster:?}")),
         coordinator: now.coordinator.map(borough::cluster::Uid::get),
         version: format!("{:?}", now.version),
-        voters: now.voters.now.iter().map(|uid| uid.get()).collect(),
+        voters: now.voters.now.iter().map(|voter| life_of(now, *voter)).collect(),
         is_joint: now.voters.is_joint(),
         tolerates: now.tolerates(),
         members: members.collect(),
@@ -68,4 +69,10 @@ fn sockets() -> u64 {
     let is_socket = |link: &std::path::PathBuf| link.to_string_lossy().starts_with("socket:");
     let links = open.flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
     links.filter(is_socket).count() as u64
+}
+
+/// The uid of the member that votes as that; the number of the voter itself if there is none.
+fn life_of(now: &TopologySnapshot, voter: VoterId) -> u64 {
+    let member = now.voting().find(|member| member.voter() == voter);
+    member.map_or(voter.get(), |member| member.uid().get())
 }

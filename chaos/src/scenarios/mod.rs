@@ -1,10 +1,12 @@
 //! What is done to a fleet, and what must hold of it afterwards.
 
+pub(crate) mod bad_links;
 mod churn;
 mod forming;
 mod killing;
+pub(crate) mod one_cluster;
 mod parting;
-mod pausing;
+pub(crate) mod pausing;
 mod recovering;
 mod slow_reader;
 mod uninvited;
@@ -77,10 +79,10 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario(
         "recover-late",
-        "the same, after the third gave up and looks for the others in vain",
+        "the same, after the third was suspended for 30 s, and gave nothing up",
         Wants::Loopback,
         false,
-        recovering::after_it_gave_up,
+        recovering::after_a_while,
     ),
     scenario(
         "freeze-long",
@@ -119,7 +121,7 @@ pub(crate) const ALL: &[Scenario] = &[
     ),
     scenario(
         "part-2-3-stays",
-        "2|3, not healed: the 3 go on, the 2 give up and found nothing",
+        "2|3, not healed: the 3 go on, the 2 stay suspended, give nothing up and found nothing",
         Wants::Cuts,
         false,
         parting::not_healed,
@@ -137,6 +139,55 @@ pub(crate) const ALL: &[Scenario] = &[
         Wants::Cuts,
         false,
         parting::one_way_pair,
+    ),
+    scenario(
+        "part-voters",
+        "7 processes, 3 voters|2 voters and 2 others for 60 s: the 3 go on, the 4 found nothing and come back",
+        Wants::Cuts,
+        false,
+        one_cluster::voters_on_the_smaller_side,
+    ),
+    scenario(
+        "oldest-mute",
+        "nothing that the oldest says reaches 4 of 6 others: it is removed, nobody else is",
+        Wants::Cuts,
+        false,
+        bad_links::mute,
+    ),
+    scenario(
+        "oldest-deaf",
+        "nothing that 4 of 6 others say reaches the oldest: it is removed, nobody else is",
+        Wants::Cuts,
+        false,
+        bad_links::deaf,
+    ),
+    scenario(
+        "runtime-gone",
+        "the runtime of a process ends, the process stays: the others remove it, its next process comes back",
+        Wants::Loopback,
+        false,
+        pausing::runtime_gone,
+    ),
+    scenario(
+        "restart-seed",
+        "the only seed leaves or is killed, and is started again: it joins, and founds nothing",
+        Wants::Loopback,
+        false,
+        one_cluster::the_only_seed_restarts,
+    ),
+    scenario(
+        "restart-seeds",
+        "kill -9 of both seeds of 5, started again: they join, and found nothing",
+        Wants::Loopback,
+        true,
+        one_cluster::both_seeds_restart,
+    ),
+    scenario(
+        "kill-all",
+        "kill -9 of all, started again in any order, without disks: they found one cluster",
+        Wants::Loopback,
+        true,
+        one_cluster::all_are_killed,
     ),
     scenario(
         "restart-20",
@@ -205,6 +256,13 @@ pub(crate) const ALL: &[Scenario] = &[
         Wants::Loopback,
         false,
         slow_reader::frozen,
+    ),
+    scenario(
+        "kill-all-disks",
+        "kill -9 of all, started again in any order, each with its `data_dir`: the same cluster goes on",
+        Wants::Loopback,
+        true,
+        one_cluster::all_are_killed_with_disks,
     ),
 ];
 

@@ -4,12 +4,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::{Outcome, REMOVAL_BOUND, seconds};
-use crate::fleet::{Fleet, SETTLE_BOUND};
+use crate::fleet::{ANSWER_BOUND, Fleet, SETTLE_BOUND};
 
 /// Below the default of `max_pause`, with room for the time that the signals take.
 const SHORT: Duration = Duration::from_millis(300);
 /// Three times the longest fail-over of default settings.
 const THREE_FAILOVERS: Duration = Duration::from_millis(10_500);
+
+/// What a node logs at ERROR that cannot run its entities any more.
+pub(crate) const GIVES_UP: &str = "the node cannot run its entities";
 
 pub(super) fn long(fleet: &mut Fleet) -> Outcome {
     fleet.form(5)?;
@@ -66,4 +69,30 @@ pub(super) fn blocked_workers(fleet: &mut Fleet) -> Outcome {
     fleet.undisturbed(&fleet.places(), began)?;
     fleet.settled(SETTLE_BOUND)?;
     Ok(format!("blocked for {THREE_FAILOVERS:?}, nothing seen"))
+}
+
+pub(super) fn runtime_gone(fleet: &mut Fleet) -> Outcome {
+    fleet.form(5)?;
+    let (began, victim) = (Instant::now(), 5);
+    let before = fleet.uid(victim)?;
+    let others: Vec<_> = fleet.places().into_iter().filter(|place| *place != victim).collect();
+    fleet.expected_errors.push(GIVES_UP);
+    fleet.ask(victim, "drop-runtime", ANSWER_BOUND)?;
+    let dropped = Instant::now();
+    fleet.hear(victim, REMOVAL_BOUND, |heard| match heard.view() {
+        Some(view) if view.standing.starts_with("failed") => Ok(()),
+        view => Err(format!("it is {:?}", view.map(|view| &view.standing))),
+    })?;
+    let took = fleet.removed(before, &others, dropped, REMOVAL_BOUND)?;
+    fleet.settled_at(&others, SETTLE_BOUND)?;
+    fleet.kill(victim)?;
+    fleet.start(victim)?;
+    let started = Instant::now();
+    fleet.settled(SETTLE_BOUND)?;
+    fleet.undisturbed_lives(&others, began)?;
+    Ok(format!(
+        "it gave up its lease, and was removed everywhere after {}; its next process was back after {}",
+        seconds(took),
+        seconds(started.elapsed())
+    ))
 }

@@ -46,6 +46,12 @@ impl Layout {
         Ok(Self(layout))
     }
 
+    /// How many shards live on another node than before, at whatever epoch.
+    pub(super) fn elsewhere_than(&self, before: &Self) -> usize {
+        let node = |layout: &Self, shard: u32| layout.0.get(&shard).map(|(node, _)| node.clone());
+        (0..SHARDS).filter(|shard| node(self, *shard) != node(before, *shard)).count()
+    }
+
     /// How many shards moved, if all that did moved to that node.
     pub(super) fn moved_only_to(&self, newcomer: &str, before: &Self) -> Result<usize, String> {
         let mut moved = 0;
@@ -95,6 +101,7 @@ mod tests {
         let after = [node("a", 0..85), node("b", 128..213), node("c", (85..128).chain(213..256))];
         let after = Layout::balanced(&after, &hosts(&["a", "b", "c"])).unwrap();
         assert_eq!(after.moved_only_to("c", &before), Ok(86));
+        assert_eq!((after.elsewhere_than(&before), before.elsewhere_than(&before)), (86, 0));
         assert!(after.moved_only_to("b", &before).is_err());
     }
 }

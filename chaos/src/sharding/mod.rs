@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! suite       which scenarios are played, the table, which histories are kept
-//! scenario    all of them           moving, killing, parting, freezing, restarting, stubborn, flooding: what is done in each
+//! scenario    all of them           moving, killing, parting, bad_links, freezing, wedging, restarting, stubborn, flooding: what is done in each
 //! stage       hosts and clients under load: set, harmed, checked
 //! layout      what lives where, and whether that is balanced
 //! verdict     what came of a scenario
@@ -11,6 +11,7 @@
 //! soak        hours of full load: is a healthy node ever removed?
 //! ```
 
+mod bad_links;
 mod failover;
 mod flooding;
 mod freezing;
@@ -26,6 +27,7 @@ mod stage;
 mod stubborn;
 mod suite;
 mod verdict;
+mod wedging;
 
 pub use self::failover::failover;
 pub use self::soak::soak;

@@ -1,7 +1,11 @@
 //! The scenarios, in the order in which they are played.
 
+use std::time::Duration;
+
 use super::stage::Stage;
-use super::{flooding, freezing, killing, moving, parting, restarting, stubborn};
+use super::wedging::{self, WEDGED_AFTER};
+use super::{bad_links, flooding, freezing, killing, moving, parting, restarting, stubborn};
+use crate::fleet::{Disk, Starts};
 use crate::scenarios::{Outcome, Wants};
 
 /// One thing that may happen to entities.
@@ -15,7 +19,34 @@ pub(super) struct Scenario {
     pub(super) hosts: usize,
     /// How many clients send to them.
     pub(super) clients: usize,
+    /// Where the seeds are that all list; everybody is one, if there is none.
+    seeds: &'static [usize],
+    disk: Disk,
+    wedged_after: Option<Duration>,
     pub(super) play: fn(&mut Stage<'_>) -> Outcome,
+}
+
+impl Scenario {
+    /// How its processes are started.
+    pub(super) fn starts(&self) -> Starts {
+        Starts { seeds: self.seeds.to_vec(), disk: self.disk, wedged_after: self.wedged_after }
+    }
+
+    const fn seeds(self, seeds: &'static [usize]) -> Self {
+        Self { seeds, ..self }
+    }
+
+    const fn disk(self, disk: Disk) -> Self {
+        Self { disk, ..self }
+    }
+
+    const fn wedged_after(self, time: Duration) -> Self {
+        Self { wedged_after: Some(time), ..self }
+    }
+
+    const fn clients(self, clients: usize) -> Self {
+        Self { clients, ..self }
+    }
 }
 
 /// The short version: the first five.
@@ -28,7 +59,18 @@ const fn scenario(
     hosts: usize,
     play: fn(&mut Stage<'_>) -> Outcome,
 ) -> Scenario {
-    Scenario { number, name, about, wants: Wants::Loopback, hosts, clients: 1, play }
+    Scenario {
+        number,
+        name,
+        about,
+        wants: Wants::Loopback,
+        hosts,
+        clients: 1,
+        seeds: &[],
+        disk: Disk::None,
+        wedged_after: None,
+        play,
+    }
 }
 
 const fn cut(
@@ -38,7 +80,7 @@ const fn cut(
     hosts: usize,
     play: fn(&mut Stage<'_>) -> Outcome,
 ) -> Scenario {
-    Scenario { number, name, about, wants: Wants::Cuts, hosts, clients: 2, play }
+    Scenario { wants: Wants::Cuts, clients: 2, ..scenario(number, name, about, hosts, play) }
 }
 
 pub(super) const ALL: &[Scenario] = &[
@@ -72,4 +114,62 @@ pub(super) const ALL: &[Scenario] = &[
         4,
         flooding::unknown_shards,
     ),
+    cut(
+        13,
+        "part-voters",
+        "7 processes, 3 voters|2 voters and 2 others for 60 s: the 3 go on, the 4 run and found nothing",
+        4,
+        parting::voters_on_the_smaller_side,
+    ),
+    scenario(
+        14,
+        "restart-seed",
+        "the only seed leaves, or is killed, and is started again",
+        4,
+        restarting::the_only_seed,
+    )
+    .seeds(&[1]),
+    scenario(15, "restart-seeds", "kill -9 of both seeds, started again", 4, restarting::both_seeds)
+        .seeds(&[1, 2]),
+    scenario(16, "kill-all", "kill -9 of all, started again in any order, without disks", 4, restarting::all)
+        .seeds(&[1, 2, 3]),
+    cut(
+        17,
+        "oldest-mute",
+        "nothing that the oldest says reaches 3 others: it is removed, nobody else is",
+        6,
+        bad_links::of_the_oldest,
+    )
+    .clients(1),
+    scenario(
+        18,
+        "runtime-gone",
+        "the runtime of an owner ends, its process stays: others take over",
+        4,
+        wedging::runtime_gone,
+    ),
+    scenario(
+        19,
+        "wedged",
+        "handlers block the runtime of an owner until it is named: what lives there waits, and nothing moves",
+        4,
+        wedging::blocked,
+    ),
+    scenario(
+        20,
+        "wedged-after",
+        "the same with `wedged_after`, 5 minutes after the start: it gives up, and others take over",
+        4,
+        wedging::given_up,
+    )
+    .wedged_after(WEDGED_AFTER),
+    scenario(
+        21,
+        "kill-all-disks",
+        "kill -9 of all, started again in any order, each with its `data_dir`: the same cluster, every shard where it was",
+        4,
+        restarting::all,
+    )
+    .seeds(&[1, 2, 3])
+    .disk(Disk::Kept),
 ];

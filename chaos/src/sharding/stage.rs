@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::layout::Layout;
 use super::verdict::{Gap, Played};
-use crate::fleet::{Entities, Fleet, SETTLE_BOUND, name};
+use crate::fleet::{Entities, Fleet, Heard, SETTLE_BOUND, name};
 use crate::history::{self, Expected, History, Lives, now};
 use crate::words::{Answer, LEDGER, LoadCounts, ShardsOf, View};
 
@@ -32,6 +32,8 @@ pub(super) struct Stage<'a> {
     pub(super) expected: Expected,
     /// When the last harm was done.
     harmed_at: Option<u64>,
+    /// Until when it lasted: what was sent later waits for other reasons.
+    harmed_until: u64,
     /// Processes that may have no turn between two moments.
     quiet: Vec<(String, u64, u64)>,
     /// Between which moments there was no coordinator.
@@ -71,6 +73,7 @@ impl<'a> Stage<'a> {
             fleet,
             expected: Expected::default(),
             harmed_at: None,
+            harmed_until: u64::MAX,
             quiet: Vec::new(),
             gap: None,
             clients,
@@ -106,6 +109,19 @@ impl<'a> Stage<'a> {
             Answer::Load(counts) => Ok(counts),
             other => Err(format!("{other:?} to load stop")),
         }
+    }
+
+    /// Nothing happens for a time, and nobody sends; then the load of all clients goes on.
+    pub(super) fn rest(&mut self, time: Duration) -> Result<(), String> {
+        for client in self.clients.clone() {
+            self.end_load(client)?;
+        }
+        // How long it lasts is what is tested.
+        std::thread::sleep(time);
+        for client in self.clients.clone() {
+            self.begin_load(client)?;
+        }
+        self.every_entity_has_had_a_turn()
     }
 
     /// What the first client's load has done so far.
@@ -255,6 +271,54 @@ impl<'a> Stage<'a> {
         Ok(at)
     }
 
+    /// The harm begins to show now: how soon all answer again is measured from here.
+    pub(super) fn harm_shows(&mut self) {
+        self.harmed_at = Some(now());
+    }
+
+    /// The harm is over: what is sent from now on waits for planned moves at most.
+    pub(super) fn harm_is_over(&mut self) {
+        self.harmed_until = now();
+    }
+
+    /// Waits until a life is up in the eyes of none of these places. The harm shows once one of them has removed it.
+    pub(super) fn removed(&mut self, uid: u64, places: &[usize], bound: Duration) -> Result<(), String> {
+        let until = Instant::now() + bound;
+        loop {
+            let (looked, mut seen) = (now(), 0);
+            for place in places {
+                let is_up = |heard: &Heard| Ok(heard.view().is_some_and(|view| view.up().contains(&uid)));
+                seen += usize::from(self.fleet.hear(*place, Duration::ZERO, is_up)?);
+            }
+            if seen == 0 {
+                return Ok(());
+            }
+            if seen == places.len() {
+                self.harmed_at = Some(looked);
+            }
+            if Instant::now() > until {
+                return Err(format!("{uid} is still up in the eyes of {seen} after {bound:?}"));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Waits until the process at a place has logged something.
+    pub(super) fn logged(&self, place: usize, text: &str, bound: Duration) -> Result<(), String> {
+        let log = self.fleet.process(place)?.log.clone();
+        let until = Instant::now() + bound;
+        loop {
+            let lines = std::fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+            if String::from_utf8_lossy(&lines).contains(text) {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(format!("{} has not logged {text:?} within {bound:?}", name(place)));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
     /// Kills a host, as the power cut does.
     pub(super) fn kill(&mut self, place: usize) -> Result<u64, String> {
         let at = self.harm(&[place])?;
@@ -266,6 +330,13 @@ impl<'a> Stage<'a> {
     pub(super) fn set_apart(&mut self, client: usize, until: u64) -> Result<(), String> {
         let first = self.fleet.first_sender(client)?;
         self.expected.apart.extend((first..first + 10).map(|sender| (sender, until)));
+        Ok(())
+    }
+
+    /// The client at a place is about to be killed: what it has just sent nobody will have written down.
+    pub(super) fn cut_short(&mut self, client: usize) -> Result<(), String> {
+        let first = self.fleet.first_sender(client)?;
+        self.expected.cut_short.extend(first..first + 10);
         Ok(())
     }
 
@@ -306,7 +377,8 @@ impl<'a> Stage<'a> {
         }
         let history = History::read(self.fleet.folder())?;
         let findings = history::check(&history, &self.expected, IDS);
-        let again = self.harmed_at.map(|harmed| history::again(&history, &self.expected, harmed, u64::MAX));
+        let again =
+            self.harmed_at.map(|harmed| history::again(&history, &self.expected, harmed, self.harmed_until));
         let mut played = Played::new(findings, again);
         for fault in faults {
             played.fault(fault);
@@ -325,7 +397,7 @@ impl<'a> Stage<'a> {
             }
         }
         for (log, _) in self.fleet.logs() {
-            played.look_at_log(&log)?;
+            played.look_at_log(&log, &self.fleet.expected_errors)?;
         }
         Ok((played, history))
     }

@@ -101,6 +101,7 @@ fn play(
     // Those of the network suite have other numbers.
     let number = 100 + scenario.number;
     let mut fleet = fleet(options, scenario.wants, namespaces.then_some(number), janitor, folder)?;
+    fleet.starts_with = scenario.starts();
     let mut stage = Stage::set(&mut fleet, scenario.hosts, scenario.clients, options.rate, true)?;
     let outcome = (scenario.play)(&mut stage);
     // Whatever happened, the history says more of it.

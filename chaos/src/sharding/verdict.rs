@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::fleet::is_bad;
 use crate::history::{Findings, Meanwhile};
 
 /// The promise for moves that are planned.
@@ -140,11 +141,11 @@ impl Played {
         self.notes.join("; ")
     }
 
-    /// No process may panic or log an error.
-    pub(super) fn look_at_log(&mut self, log: &Path) -> Result<(), String> {
+    /// No process may panic or log an error that is not expected.
+    pub(super) fn look_at_log(&mut self, log: &Path, expected: &[&str]) -> Result<(), String> {
         let text = fs::read(log).map_err(|error| format!("{}: {error}", log.display()))?;
         let text = String::from_utf8_lossy(&text);
-        let bad = text.lines().find(|line| line.contains("panicked at") || line.contains(" ERROR "));
+        let bad = text.lines().find(|line| is_bad(line, expected));
         if let Some(line) = bad {
             self.fault(format!("{}: {line}", log.display()));
         }

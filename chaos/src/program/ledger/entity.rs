@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flaw;
 use super::scribe::Scribe;
+use super::wedge;
 use crate::history::{Line, Page, Signed, Turn, now};
 
 /// What may be said to an entity.
@@ -40,6 +41,7 @@ impl Ledger {
     }
 
     fn write(&mut self, sender: u32, number: u32, epoch: u64) -> Signed {
+        wedge::pass();
         let (count, last) = self.page.senders.entry(sender).or_default();
         if number <= *last {
             self.page.misplaced += 1;

@@ -12,6 +12,7 @@ mod flood;
 mod load;
 mod mule;
 mod scribe;
+mod wedge;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use self::entity::Ledger;
 pub(super) use self::load::Load;
 use self::mule::Mule;
 use self::scribe::Scribe;
+pub(super) use self::wedge::{release, wedge};
 use super::options::Part;
 use crate::words::{LEDGER, MULE, ShardsOf, UNKNOWN};
 
