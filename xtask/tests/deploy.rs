@@ -112,3 +112,36 @@ fn the_program_is_process_one_without_rights_and_is_asked_for_its_health() {
     let copied = all("COPY").into_iter().find(|copy| copy.starts_with("--from=build")).unwrap();
     assert!(copied.ends_with("/usr/local/bin/service"), "{copied}");
 }
+
+/// The parts of the Kubernetes file, by kind.
+fn kubernetes(kind: &str) -> Value {
+    let text = read("deploy/kubernetes.yaml");
+    let parts = text.split("\n---\n").map(|part| serde_yaml_ng::from_str::<Value>(part).unwrap());
+    parts.filter(|part| part["kind"] == kind).last().unwrap()
+}
+
+#[test]
+fn pods_start_together_find_each_other_before_they_are_ready_and_keep_their_directories() {
+    assert_eq!(kubernetes("Service")["spec"]["publishNotReadyAddresses"], true);
+    let set = kubernetes("StatefulSet");
+    assert_eq!(set["spec"]["podManagementPolicy"], "Parallel");
+    let claims = set["spec"]["volumeClaimTemplates"].as_sequence().unwrap();
+    let container = &set["spec"]["template"]["spec"]["containers"][0];
+    let mounts = container["volumeMounts"].as_sequence().unwrap();
+    let mounted = mounts.iter().find(|mount| mount["name"] == claims[0]["metadata"]["name"]).unwrap();
+    let variables = container["env"].as_sequence().unwrap();
+    let directory = variables.iter().find(|variable| variable["name"] == "DATA_DIR").unwrap();
+    let (directory, mounted) = (directory["value"].as_str().unwrap(), mounted["mountPath"].as_str().unwrap());
+    assert!(directory.starts_with(mounted), "{directory} is not on the volume");
+    assert_eq!(container["livenessProbe"]["exec"]["command"][2], "live", "it is alive while it waits");
+}
+
+#[test]
+fn the_example_reads_every_variable_that_the_kubernetes_file_sets() {
+    let example = read("crates/borough/examples/service.rs");
+    let set = kubernetes("StatefulSet");
+    for variable in set["spec"]["template"]["spec"]["containers"][0]["env"].as_sequence().unwrap() {
+        let name = variable["name"].as_str().unwrap();
+        assert!(example.contains(&format!("set(\"{name}\")")), "nobody reads {name}");
+    }
+}
