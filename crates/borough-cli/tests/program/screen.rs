@@ -41,8 +41,14 @@ impl Screened {
         self.keys.write_all(key.as_bytes()).unwrap();
     }
 
+    /// Its node processes. A child that still has the demo's arguments is not one yet: the demo waits until its new child
+    /// runs the node's program, and a child that is stopped before that stops the demo with it.
     fn nodes(&self) -> Vec<u32> {
-        children(self.demo.id())
+        let runs_node = |id: &u32| {
+            let arguments = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+            arguments.split(|byte| *byte == 0).nth(1) == Some(b"node")
+        };
+        children(self.demo.id()).into_iter().filter(runs_node).collect()
     }
 }
 
