@@ -5,11 +5,14 @@
 //!      ^                                     |  `--------------------> Ended   the whole cluster was closed, or its last member left
 //!      `--------- counts as fresh -----------+----- is told so ----------^
 //! ```
-//! A node writes that it is a member before it uses a welcome, and before a cluster that it founds decides anything (then the record names no voters yet). With such a record it looks for that cluster
-//! alone, and never founds one: so no restart of any set of nodes makes a second cluster. One that left in order does not found either: others may have
-//! stayed. Only the end of the whole cluster makes its nodes fresh, and the eras of the clusters that they found afterwards rise.
+//! A node writes that it is a member before it uses a welcome. A node that founds a cluster writes its identity, its record and the beginning of its log at
+//! once ([`Write::Become`]): after a crash the disk is either that of the new cluster's voter, or what it was before, so an order to recover
+//! has happened or has not. With a record a node looks for that cluster alone, and never founds one: so no restart of any set of nodes makes a second
+//! cluster. One that left in order does not found either: others may have stayed. Only the end of the whole cluster makes its nodes fresh, and the eras of
+//! the clusters that they found afterwards rise.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::formation::Memory;
 use crate::incarnation::Address;
@@ -26,8 +29,15 @@ pub enum Write {
     /// The record of the cluster.
     Record(Record),
     /// The log goes, with term and vote, and the node is another voter from now on: lists of the former cluster may still name the one that it was, and a voter
-    /// without its log must not vote again.
-    BecomeVoter(VoterId),
+    /// without its log must not vote again. What belongs to that is one write: a record that says why, and the first of another log.
+    Become {
+        /// As whom it votes.
+        voter: VoterId,
+        /// The record that goes with it; `None` if the record stays as it is.
+        record: Option<Record>,
+        /// The first writes of its log in a cluster that it founds.
+        log: Vec<raft::Write<Change, Arc<Table>>>,
+    },
     /// Something of the log.
     Log(raft::Write<Change, Arc<Table>>),
 }
@@ -78,7 +88,11 @@ impl Image {
     pub fn apply(&mut self, write: Write) {
         match write {
             Write::Record(record) => self.record = Some(record),
-            Write::BecomeVoter(voter) => (self.voter, self.log) = (voter, None),
+            Write::Become { voter, record, log } => {
+                (self.voter, self.log) = (voter, None);
+                self.record = record.or(self.record.take());
+                log.into_iter().for_each(|write| self.apply(Write::Log(write)));
+            }
             Write::Log(write) => self.log.get_or_insert_with(StoredLog::default).apply(write),
         }
     }
@@ -87,14 +101,6 @@ impl Image {
     pub(crate) fn resumes(&self) -> bool {
         let is_member = self.record.as_ref().is_some_and(|record| record.bond == Bond::Member);
         self.has_log() && is_member
-    }
-
-    /// The record, unless it is of a founding that crashed before it decided anything: nobody but the founder ever knew of that.
-    pub(crate) fn past(&self) -> Option<&Record> {
-        let is_decided = |record: &&Record| !record.memory.voters.now.is_empty();
-        self.record
-            .as_ref()
-            .filter(|record| self.has_log() || record.bond != Bond::Member || is_decided(record))
     }
 
     /// A term and a vote without a list are no log: such a node was never counted as a voter, and knows no list of voters.

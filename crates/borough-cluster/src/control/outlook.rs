@@ -64,7 +64,7 @@ impl Outlook {
             let me = last.incarnation.uid;
             let others = last.members.iter().filter(|member| member.uid() != me);
             let others = others.map(|member| Remaining {
-                incarnation: member.incarnation.clone(),
+                address: member.address().clone(),
                 id: member.node_id().clone(),
                 votes: last.voters.names(member.voter()),
                 is_heard: false,
@@ -122,7 +122,7 @@ fn count(others: &[Remaining], wanted: impl Fn(&Remaining) -> bool) -> usize {
 fn named(members: Vec<&Remaining>) -> Vec<RecoveryMember> {
     let named = |member: &Remaining| RecoveryMember {
         node_id: member.id.clone(),
-        incarnation: member.incarnation.clone(),
+        address: member.address.clone(),
         is_voter: member.votes,
     };
     members.into_iter().map(named).collect()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_protocol::incarnation::{Incarnation, NodeId};
+use borough_protocol::incarnation::{Address, Incarnation, NodeId};
 use borough_protocol::node::{Command, NoRecovery};
 use borough_protocol::table::Cluster;
 use tokio::time::timeout;
@@ -50,10 +50,10 @@ pub struct RecoveryPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveryMember {
-    /// What people call it.
+    /// What people call it; its address, if this node knows it from its data directory alone.
     pub node_id: NodeId,
-    /// Which life of which address.
-    pub incarnation: Incarnation,
+    /// Where it listened.
+    pub address: Address,
     /// Whether it is one of the voters.
     pub is_voter: bool,
 }
@@ -76,7 +76,7 @@ impl Node {
     /// before is over. Members that are left meet it, drop what they host and join. No state in memory outlives it, on any node.
     ///
     /// If a member that was called dead lives, nothing runs twice as long as it belongs to no majority, for then it has no lease. If it does, it is the cluster: where this node
-    /// can reach it in time the new founding yields to it before it works. Where it cannot, both work until they meet, and then the older gives up; what checks epochs, as a store
+    /// can reach it in time the new founding yields to it before it works. Where it cannot, both work until they meet, and then the new founding yields; what checks epochs, as a store
     /// with a [`Fence`](crate::Fence), takes the newer alone.
     ///
     /// Gives the plan it went by, once the new founding has begun. Fails with the reason if it has not; then nothing was changed, but for the last two errors. Cancel safe: once
@@ -111,7 +111,7 @@ fn outcome(plan: &RecoveryPlan, now: &TopologySnapshot) -> Option<Result<(), Rec
 
 #[cfg(test)]
 mod tests {
-    use borough_protocol::incarnation::{Address, Uid};
+    use borough_protocol::incarnation::Uid;
 
     use super::*;
 

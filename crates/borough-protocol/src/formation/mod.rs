@@ -63,8 +63,6 @@ pub enum Say {
     Promise(Uid, Vow),
     /// To those that promised: it yielded to another.
     Release(Uid, u32),
-    /// To one whose settings differ.
-    Refused(Uid, Refusal),
 }
 
 /// Where a node looks for its cluster, and when it may found one.
@@ -94,7 +92,7 @@ pub struct Awaited {
 }
 
 /// Why a node waits for an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// Nothing was heard from there.
     Silent,
@@ -102,6 +100,8 @@ pub enum Missing {
     PromisedToAnother,
     /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
     Suspended,
+    /// The node there has other settings, so the two cannot be in one cluster. Nobody can say which of them is right while neither is in a cluster.
+    OtherSettings(Refusal),
 }
 
 /// A node without a cluster.
@@ -129,6 +129,8 @@ pub struct Seeking {
     heard: BTreeSet<Address>,
     /// Those that keep what they have, as they said in this attempt.
     suspended: BTreeMap<Uid, Address>,
+    /// Those that asked in this attempt with other settings.
+    differing: BTreeMap<Address, Refusal>,
     /// The clusters that this node and others remember, as they said in this attempt.
     remembered: BTreeMap<Cluster, Arc<Memory>>,
     /// Clusters whose members greeted this node in this attempt, and of which nobody has told what there is to remember.
@@ -174,6 +176,7 @@ impl Seeking {
             granted: BTreeMap::new(),
             heard: BTreeSet::new(),
             suspended: BTreeMap::new(),
+            differing: BTreeMap::new(),
             unclear: BTreeSet::new(),
             ended: BTreeSet::new(),
             complete_since: None,
@@ -196,10 +199,30 @@ impl Seeking {
         now >= self.since + self.settings.seed_timeout
     }
 
+    /// Where voters and members of its last cluster listened, other than itself.
+    pub fn known(&self) -> BTreeSet<&Address> {
+        let remembered = self.memory.iter().flat_map(|memory| memory.addresses());
+        self.known.iter().chain(remembered).filter(|address| **address != self.me.address).collect()
+    }
+
+    /// Whether a node there answered in this attempt.
+    pub fn has_heard(&self, address: &Address) -> bool {
+        self.heard.contains(address)
+    }
+
+    /// For how long it has looked for its cluster.
+    pub fn sought_for(&self, now: Timestamp) -> Duration {
+        now.since(self.since)
+    }
+
     /// Whether it joins the cluster of that table if it is welcome there. One that belongs to a cluster joins no other but its successors, and the one that
     /// its last life yielded to.
     pub fn joins(&self, now: Timestamp, table: &Table) -> bool {
         let cluster = table.cluster();
+        if self.has_ended(cluster) {
+            // Guests that have not heard it yet welcome others for a moment.
+            return false;
+        }
         let is_preferred = self.prefers == Some(cluster);
         let goes_on = |memory: &Memory| memory.cluster == cluster || table.ancestors().has(memory.cluster);
         if self.is_bound() && !is_preferred {
@@ -229,6 +252,11 @@ impl Seeking {
         self.memory.as_ref()
     }
 
+    /// The newest cluster that this node or others remember, as they said in this attempt.
+    pub fn newest_remembered(&self) -> Option<&Arc<Memory>> {
+        self.remembered.values().next_back()
+    }
+
     /// The foundings that a cluster founded by this node succeeds.
     pub fn ancestors(&self) -> Ancestors {
         Ancestors::of(self.remembered.values().flat_map(|memory| memory.lineage()))
@@ -238,7 +266,9 @@ impl Seeking {
     pub fn awaited(&self) -> Vec<Awaited> {
         let missing = self.required().into_iter().filter(|address| !self.has_promised(address));
         let why = |address: &Address| {
-            if self.suspended.values().any(|other| other == address) {
+            if let Some(refusal) = self.differing.get(address) {
+                Missing::OtherSettings(refusal.clone())
+            } else if self.suspended.values().any(|other| other == address) {
                 Missing::Suspended
             } else if self.heard.contains(address) || *address == self.me.address {
                 Missing::PromisedToAnother
@@ -277,7 +307,9 @@ impl Seeking {
 
     /// Asks around, if it is time.
     pub fn on_deadline(&mut self, now: Timestamp, say: &mut Vec<Say>) -> Outcome {
-        if self.founds(now) {
+        // Whatever came while it stood still is not handled yet: a member of a cluster may have greeted it.
+        let stood_still = now.since(self.next_deadline()) > self.settings.max_pause;
+        if !stood_still && self.founds(now) {
             return Outcome::Founds;
         }
         if now < self.next {
@@ -285,7 +317,7 @@ impl Seeking {
         }
         self.next = now + self.settings.seed_ask_interval;
         self.promise.expire(now);
-        if now >= self.attempt_ends {
+        if stood_still || now >= self.attempt_ends {
             self.begin_attempt(now);
         }
         self.look_at_answers(now, say);
@@ -320,6 +352,7 @@ impl Seeking {
         self.granted.clear();
         self.heard.clear();
         self.suspended.clear();
+        self.differing.clear();
         self.remembered = of_itself(self.memory.as_ref());
         self.unclear.clear();
         self.complete_since = None;
@@ -346,6 +379,12 @@ impl Seeking {
         if is_ours && (self.ended.len() < REMEMBERED_MAX || self.remembered.contains_key(&cluster)) {
             self.ended.insert(cluster);
         }
+    }
+
+    /// Whether its list has no seed but itself. Then it promises to no other: if that one founded and crashed before anybody joined it, and this node
+    /// forgot its promise by a restart, it would found another cluster and ask nobody.
+    fn founds_alone(&self) -> bool {
+        self.seeds.len() == 1 && self.founding.with != FoundWith::Never
     }
 
     /// Whether it wants to found.
@@ -455,7 +494,11 @@ impl Seeking {
     pub fn knocked(&mut self, now: Timestamp, knock: &Knock, say: &mut Vec<Say>) {
         let them = knock.me.uid;
         if let Err(refusal) = check(&self.cluster_settings, &knock.settings) {
-            return say.push(Say::Refused(them, refusal));
+            // It is not told to go: a cluster that works may know better which of the two is right.
+            if self.asked().contains(&knock.me.address) {
+                self.differing.insert(knock.me.address.clone(), refusal);
+            }
+            return;
         }
         for cluster in knock.ended.iter() {
             self.learn_ended(*cluster);
@@ -477,7 +520,7 @@ impl Seeking {
 
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
-        if self.is_bound() {
+        if self.is_bound() || self.founds_alone() && !self.required().contains(&knock.me.address) {
             return Verdict::Denied;
         }
         let yields = !self.asks() || knock.me.address < self.me.address;

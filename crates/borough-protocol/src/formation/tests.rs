@@ -95,7 +95,6 @@ impl Town {
                 }
                 Say::Promise(to, vow) => (place(to), Letter::Promise(from, vow)),
                 Say::Release(to, attempt) => (place(to), Letter::Release { from, attempt }),
-                Say::Refused(..) => continue,
             };
             self.letters.push((to, letter));
         }
@@ -243,7 +242,7 @@ fn says(b: &mut Seeking, now: Timestamp, knock: &Knock) -> Vec<(u64, bool)> {
     let promises = say.into_iter().map(|said| match said {
         Say::Promise(uid, vow) => (uid.get(), vow.granted),
         Say::Release(uid, _) => (uid.get() + 100, true),
-        Say::Knock(..) | Say::Refused(..) => (0, false),
+        Say::Knock(..) => (0, false),
     });
     promises.collect()
 }
@@ -336,6 +335,30 @@ fn a_node_that_never_founds_promises_to_anybody() {
     assert_eq!(says(&mut a, at(20), &knock_of("e", 5, Some(1))), [(5, true)]);
 }
 
+/// Wakes it at each of its deadlines until then, and then.
+fn wake_until(seeking: &mut Seeking, until: Timestamp) -> Outcome {
+    while seeking.next_deadline() < until {
+        let now = seeking.next_deadline();
+        if let Outcome::Founds = seeking.on_deadline(now, &mut Vec::new()) {
+            return Outcome::Founds;
+        }
+    }
+    seeking.on_deadline(until, &mut Vec::new())
+}
+
+#[test]
+fn a_node_that_stood_still_asks_again_before_it_founds() {
+    let mut a = seeking("a", 1, &["a"], Flaws::default());
+    a.wait = 2 * SECOND;
+    assert!(matches!(wake_until(&mut a, at(1_900)), Outcome::Seeking));
+    let stood_still = |late: u64| {
+        let mut a = a.clone();
+        matches!(a.on_deadline(at(2_000 + late), &mut Vec::new()), Outcome::Seeking)
+    };
+    let max_pause = u64::try_from(a.settings.max_pause.as_millis()).expect("short");
+    assert!(!stood_still(max_pause) && stood_still(max_pause + 1));
+}
+
 #[test]
 fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
     let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
@@ -343,7 +366,7 @@ fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
     a.on_deadline(at(0), &mut Vec::new());
     assert!(!founds(&mut a, at(10), 2, 1, true));
     assert_eq!(a.next_deadline(), at(200));
-    assert!(matches!(a.on_deadline(at(2_009), &mut Vec::new()), Outcome::Seeking));
+    assert!(matches!(wake_until(&mut a, at(2_009)), Outcome::Seeking));
     // Another life listens there by then, and has promised to another.
     let (mut late, uid) = (a.clone(), Uid::new(12).expect("not 0"));
     late.promised(at(2_009), uid, vow("b", 1, false), &mut Vec::new());
@@ -458,10 +481,10 @@ fn a_greeting_holds_the_founding_up_until_its_cluster_is_known() {
     a.wait = SECOND;
     a.on_deadline(at(0), &mut Vec::new());
     a.greeted(memory(1).cluster);
-    assert!(matches!(a.on_deadline(at(1_000), &mut Vec::new()), Outcome::Seeking));
+    assert!(matches!(wake_until(&mut a, at(1_000)), Outcome::Seeking));
     // Its only voter was this very address, and is gone.
     answers(&mut a, 2, Past::GaveUp(memory(1)));
-    assert!(matches!(a.on_deadline(at(1_100), &mut Vec::new()), Outcome::Founds));
+    assert!(matches!(wake_until(&mut a, at(1_100)), Outcome::Founds));
 }
 
 #[test]
@@ -533,7 +556,7 @@ fn it_asks_every_seed_but_itself_again_and_again() {
         b.on_deadline(now, &mut say);
         let whom = |said: &Say| match said {
             Say::Knock(address, _) => String::from(address.as_str()),
-            Say::Promise(..) | Say::Release(..) | Say::Refused(..) => String::new(),
+            Say::Promise(..) | Say::Release(..) => String::new(),
         };
         say.iter().map(whom).collect::<Vec<String>>()
     };
@@ -544,14 +567,16 @@ fn it_asks_every_seed_but_itself_again_and_again() {
 }
 
 #[test]
-fn other_settings_are_refused_before_anything_is_promised() {
+fn a_seed_with_other_settings_is_promised_nothing_and_named() {
     let mut b = b();
     let mut other = knock_of("a", 1, Some(1));
     let settings = Settings { max_voters: 3, ..Settings::default() };
     other.settings = Checked::new(settings).expect("good").cluster_settings().clone();
     let mut say = Vec::new();
     b.knocked(at(10), &other, &mut say);
-    assert!(matches!(&say[..], [Say::Refused(_, refusal)] if refusal.setting == "max_voters"), "{say:?}");
+    assert!(say.is_empty(), "{say:?}");
+    let differs = |awaited: &Awaited| matches!(&awaited.why, Missing::OtherSettings(refusal) if refusal.setting == "max_voters");
+    assert!(b.awaited().iter().any(differs), "{:?}", b.awaited());
     assert!(b.knock().attempt.is_some(), "it promised nothing");
 }
 

@@ -109,6 +109,11 @@ impl Participant {
                 return end;
             }
         }
+        let was_given_up = matches!(self.departure, Departure::Lingering { left: false, .. });
+        if was_given_up && self.office.is_some() && self.state().is_some() {
+            // Gossip gave a guest up that its cluster needed all the same: as a voter it was elected, and admitted itself.
+            self.departure = Departure::Staying;
+        }
         match self.departure {
             // Nobody is left to say goodbye to.
             Departure::Drained { .. } if self.is_last() => Some(End::Left),

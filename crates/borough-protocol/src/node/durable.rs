@@ -7,11 +7,13 @@
 //!                                 +--> admitted like any other guest
 //! ```
 //! The promise: a welcome is used, and a founding decides something, only when the record of that cluster is on the disk; what the log says leaves
-//! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter.
+//! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter. The first decision of a
+//! founding replaces what was on the disk in one write: a crash before it leaves the voter of the former cluster as it was.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem;
 use core::time::Duration;
 
 use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Word};
@@ -22,11 +24,11 @@ use crate::flaws::Flaw;
 use crate::formation::{Awaited, Knock, Memory, Missing, Welcome};
 use crate::gossip;
 use crate::incarnation::{Address, Uid};
-use crate::log::raft::{Raft, Unrestorable};
+use crate::log::raft::{self, Raft, Unrestorable};
 use crate::log::{Carrier, Log};
 use crate::machine::Effects;
 use crate::random::Random;
-use crate::table::Table;
+use crate::table::{Ancestors, Change, Cluster, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
 use crate::voters::{VoterId, Voters};
@@ -48,6 +50,12 @@ pub(super) struct DiskState {
     /// The record as it was last written, with the table's version then, and when it is looked at again.
     recorded: Option<(Version, Record)>,
     record_at: Timestamp,
+    /// This life founds a cluster, and nothing of it is given out to be written yet.
+    begins: bool,
+    /// What its log has wanted written since.
+    held: Vec<raft::Write<Change, Arc<Table>>>,
+    /// The disk takes no writes.
+    has_failed: bool,
 }
 
 /// What a participant with a disk has besides.
@@ -57,10 +65,23 @@ pub(super) struct Durable {
     pub(super) resumed: Option<Timestamp>,
     /// Where members of its cluster listened when its last process ended.
     known: Vec<Address>,
+    /// Where the voters of its cluster listened then.
+    pub(super) places: Vec<(VoterId, Address)>,
     /// Its disk takes no writes.
     pub(super) disk_failed: bool,
-    /// Voters whose logs came back shorter, and up to where each has to catch up.
-    lost: BTreeMap<VoterId, u64>,
+    /// Voters whose logs came back shorter.
+    lost: BTreeMap<VoterId, Told>,
+}
+
+/// A voter that is told that its log came back shorter.
+#[derive(Debug)]
+struct Told {
+    /// The life that was told.
+    uid: Uid,
+    /// Up to where it has to catch up.
+    until: u64,
+    /// When it is told again.
+    again: Timestamp,
 }
 
 impl DiskState {
@@ -72,12 +93,31 @@ impl DiskState {
             welcome: None,
             recorded: None,
             record_at: Timestamp::ZERO,
+            begins: false,
+            held: Vec::new(),
+            has_failed: false,
         }
     }
 
     /// The record that was there when this life began.
     pub(super) fn record(&self) -> Option<&Record> {
-        self.image.past()
+        self.image.record.as_ref()
+    }
+
+    /// Whether there is anything of a log.
+    pub(super) fn has_log(&self) -> bool {
+        self.image.log.is_some()
+    }
+
+    /// Whether the node goes on with its log.
+    pub(super) fn resumes(&self) -> bool {
+        self.image.resumes()
+    }
+
+    /// This life founds a cluster. What was there stays on the disk until the new cluster is.
+    pub(super) fn begin(&mut self) {
+        self.begins = true;
+        self.image.log = None;
     }
 
     /// Whether a welcome waits to be used.
@@ -90,6 +130,36 @@ impl DiskState {
         self.waiting.push_back((self.number, of_log));
         effects.push(Effect::Write { number: self.number, write });
         self.number
+    }
+
+    /// Takes what the log of a cluster that this node founds wants written. Until it decides something nobody knows of that cluster, so nothing is
+    /// given out: says up to which write the log may go on as if it were. The first decision gives out everything, as one write.
+    fn hold_beginning(
+        &mut self,
+        now: Timestamp,
+        participant: &mut Participant,
+        effects: &mut Effects<Effect>,
+    ) -> Option<u64> {
+        let writes = participant.log.take_writes();
+        let number = writes.last().map(|(number, _)| *number)?;
+        self.held.extend(writes.into_iter().map(|(_, write)| write));
+        if !self.held.iter().any(decides) {
+            return Some(number);
+        }
+        let record = participant.record(Bond::Member);
+        (self.recorded, self.record_at) =
+            (Some((participant.table.version(), record.clone())), now + RECORDED_EVERY);
+        self.begins = false;
+        let log = mem::take(&mut self.held);
+        let write = Write::Become { voter: participant.voter(), record: Some(record), log };
+        self.write(write, Some(number), effects);
+        None
+    }
+
+    /// What the disk is to say when a node that took part so ends. One that starts again knows less than its record until it is a member again.
+    fn record_of_end(&self, participant: &Participant, bond: Bond) -> Record {
+        let known = self.image.record.clone().filter(|_| participant.is_resuming());
+        known.map_or_else(|| participant.record(bond), |record| Record { bond, ..record })
     }
 
     /// Everything up to that number is on the disk; says which of the log's writes are.
@@ -107,12 +177,13 @@ impl Node {
         Some(Participant::resume(now, self.identity.clone(), &record, log, &mut self.random))
     }
 
-    /// Clears a log that is not gone on with: a crash left it before it held anything that others could know of.
+    /// Clears a log that this life does not go on with.
     pub(super) fn clear_log(&mut self, effects: &mut Effects<Effect>) {
         if let Some(disk) = &mut self.disk
             && disk.image.log.take().is_some()
         {
-            disk.write(Write::BecomeVoter(disk.image.voter), None, effects);
+            let write = Write::Become { voter: self.identity.voter, record: None, log: Vec::new() };
+            disk.write(write, None, effects);
         }
     }
 
@@ -149,19 +220,23 @@ impl Node {
         }
     }
 
-    /// Gives out what is to be written: first the record, so that no decision of a founding is on the disk without it.
+    /// Gives out what is to be written: first the record, so that no decision is on the disk without it.
     pub(super) fn write(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         let (Some(disk), Phase::TakingPart(participant)) = (&mut self.disk, &mut self.phase) else { return };
+        participant.durable.disk_failed = disk.has_failed;
+        while disk.begins {
+            let Some(up_to) = disk.hold_beginning(now, participant, effects) else { return };
+            participant.log.written(now, up_to, &mut participant.outbox.log);
+            if let Some(end) = participant.settle(now, effects) {
+                return self.end(end, effects);
+            }
+        }
         let version = participant.table.version();
         let is_old = disk.recorded.as_ref().is_none_or(|(recorded, _)| *recorded != version);
-        // One that starts again knows less than its disk until it knows a table.
-        let knows_less = version == Version::ZERO && participant.durable.resumed.is_some();
-        if is_old && !knows_less && disk.record_at <= now {
+        // One that starts again knows less than its record until it is a member again.
+        if is_old && !participant.is_resuming() && disk.record_at <= now {
             disk.record_at = now + RECORDED_EVERY;
-            let mut record = participant.record(Bond::Member);
-            if version == Version::ZERO {
-                record.memory = Arc::new(Memory { voters: Voters::default(), ..(*record.memory).clone() });
-            }
+            let record = participant.record(Bond::Member);
             if disk.recorded.as_ref().is_none_or(|(_, before)| *before != record) {
                 disk.write(Write::Record(record.clone()), None, effects);
             }
@@ -179,35 +254,34 @@ impl Node {
             Phase::TakingPart(participant) => Some(participant),
             Phase::Seeking(_) | Phase::AskingStore(_) | Phase::Ended => None,
         };
-        let is_last = participant.is_some_and(|participant| participant.is_last())
+        let is_last = participant
+            .is_some_and(|participant| participant.is_last() && participant.decides_alone())
             || self.identity.settings.flaws.has(Flaw::LeavingEndsTheCluster);
-        let bond = match end {
-            End::Left if is_last => Some(Bond::Ended),
+        let of = |bond| participant.map(|participant| disk.record_of_end(participant, bond));
+        let record = match end {
+            End::Left if is_last => of(Bond::Ended),
             // Nobody has voted it out: its vote and its log may be needed, so the disk stays that of a voter. The next life goes on with them.
             End::Left if participant.is_some_and(|participant| participant.votes()) => return,
-            End::Left => Some(Bond::Left),
-            End::Closed | End::GaveUp(GaveUp::Over) => Some(Bond::Ended),
-            // The next life joins or founds another cluster, or comes as another.
-            End::GaveUp(GaveUp::Overtaken(_) | GaveUp::Recovers | GaveUp::Copy) => None,
+            End::Left => of(Bond::Left),
+            End::Closed | End::GaveUp(GaveUp::Over) => of(Bond::Ended),
+            // It belongs to the winner from now on, also if it crashes before it is welcome there: the cluster that it yields may never be found again.
+            End::GaveUp(GaveUp::Overtaken(cluster)) => {
+                participant.map(|participant| participant.record_of_winner(*cluster))
+            }
+            // The next life comes as another.
+            End::GaveUp(GaveUp::Copy) => None,
+            // The next life founds a cluster in place of this one. Until that is written a crash leaves the voter as it was, and the order can be given again.
+            End::GaveUp(GaveUp::Recovers) => return,
             End::GaveUp(GaveUp::Removed | GaveUp::Suspended | GaveUp::Forsaken | GaveUp::DownAll)
             | End::Refused(_)
             | End::Unreadable(_) => return,
         };
-        match (bond, participant) {
-            (Some(bond), Some(participant)) => {
-                let knows_less =
-                    participant.table.version() == Version::ZERO && participant.durable.resumed.is_some();
-                let known = disk.image.record.clone().filter(|_| knows_less);
-                let record =
-                    known.map_or_else(|| participant.record(bond), |record| Record { bond, ..record });
-                disk.write(Write::Record(record), None, effects);
-            }
-            // It was in no cluster: what its disk says of an earlier one stays true.
-            (Some(_), None) => return,
-            (None, _) => {}
+        // It was in no cluster: what its disk says of an earlier one stays true.
+        if record.is_none() && *end != End::GaveUp(GaveUp::Copy) {
+            return;
         }
         if let Some(voter) = VoterId::new(self.random.next_u64()) {
-            disk.write(Write::BecomeVoter(voter), None, effects);
+            disk.write(Write::Become { voter, record, log: Vec::new() }, None, effects);
         }
     }
 
@@ -223,8 +297,8 @@ impl Node {
 
     /// Nothing that a disk which does not work should have written is reported, so the log falls silent by itself; renewals are not answered either.
     pub(super) fn disk_works(&mut self, works: bool) {
-        if let Phase::TakingPart(participant) = &mut self.phase {
-            participant.durable.disk_failed = !works;
+        if let Some(disk) = &mut self.disk {
+            disk.has_failed = !works;
         }
     }
 }
@@ -247,9 +321,21 @@ impl Participant {
         participant.durable.resumed = Some(now);
         let places = record.memory.addresses().chain(record.members.iter());
         participant.durable.known = places.cloned().collect();
+        participant.durable.places = record.memory.places.to_vec();
         let voters = participant.log.voters().clone();
-        participant.holder.follow(now, &voters);
+        participant.holder.assume(now, voters);
+        // The lives that its log tells of, decided or not, have been: an older copy of their directories must not pass for them.
+        for change in participant.log.tail() {
+            if let Change::Admit(admission) = change {
+                participant.lives.learn(&admission.incarnation, &admission.facts);
+            }
+        }
         Ok(participant)
+    }
+
+    /// Where members of its cluster listened when its last process ended.
+    pub(super) fn recorded(&self) -> &[Address] {
+        &self.durable.known
     }
 
     /// Whether it has started again as a voter, and is not admitted yet.
@@ -257,19 +343,47 @@ impl Participant {
         self.durable.resumed.is_some() && self.holder.admission().is_none()
     }
 
+    /// Whether no list names another voter. A voter that crashed stays on the list and may come back: its cluster has not ended.
+    fn decides_alone(&self) -> bool {
+        let lists = [self.table.voters(), self.log.voters()];
+        lists.iter().all(|voters| voters.all().all(|voter| voter == self.voter()))
+    }
+
     /// What its disk is to say of the cluster.
     pub(super) fn record(&self, bond: Bond) -> Record {
         Record { bond, memory: Arc::new(self.memory()), members: addresses(&self.table) }
     }
 
+    /// What its disk is to say when it yields to that cluster, of which it knows no voters yet.
+    fn record_of_winner(&self, cluster: Cluster) -> Record {
+        let memory = Memory {
+            cluster,
+            ancestors: Ancestors::default(),
+            voters: Voters::default(),
+            places: [].into(),
+            durable: true,
+        };
+        Record { bond: Bond::Member, memory: Arc::new(memory), members: addresses(&self.table) }
+    }
+
     /// Knocks wherever a node of its cluster may listen that it does not hear.
     pub(super) fn knock_to_resume(&self, now: Timestamp, effects: &mut Effects<Effect>) {
-        let knock =
-            Arc::new(Knock { memory: Some(Arc::new(self.memory())), ..Knock::of_guest(&self.identity) });
+        let knock = self.knock_of_voter();
         for address in self.places(now) {
             let message = Message::Knock(knock.clone());
             effects.push(Effect::Send { to: Peer::Address(address.clone()), message });
         }
+    }
+
+    /// The cluster works while this voter has only started again: it asks to be taken in before it stands for office. An older copy of a directory learns
+    /// here that it is one, before a list that is long over makes it decide alone.
+    pub(super) fn goes_on_without_me(&mut self, now: Timestamp, from: Uid, effects: &mut Effects<Effect>) {
+        self.times.led = now;
+        effects.push(Effect::Send { to: Peer::Node(from), message: Message::Knock(self.knock_of_voter()) });
+    }
+
+    fn knock_of_voter(&self) -> Arc<Knock> {
+        Arc::new(Knock { memory: Some(Arc::new(self.memory())), ..Knock::of_guest(&self.identity) })
     }
 
     /// Where nodes of its cluster may listen that it does not hear.
@@ -312,20 +426,27 @@ impl Participant {
         }
     }
 
-    /// The coordinator says so where the log of a voter came back shorter than what that voter had confirmed.
-    pub(super) fn tell_of_lost_logs(&mut self, effects: &mut Effects<Effect>) {
+    /// The coordinator says so where the log of a voter came back shorter than what that voter had confirmed, again and again: each life of that voter
+    /// has to hear it, and a word can be lost.
+    pub(super) fn tell_of_lost_logs(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if self.office.is_none() || !self.identity.is_durable() {
             return;
         }
         let lost = self.log.lost();
         self.durable.lost.retain(|voter, _| lost.contains(voter));
         for voter in lost {
-            let Some(uid) = self.lives.uid(voter).filter(|_| !self.durable.lost.contains_key(&voter)) else {
+            let Some(uid) = self.lives.uid(voter) else { continue };
+            let (until, again) = (self.log.last_index(), now + self.identity.settings.timing().suspect_after);
+            let told = self.durable.lost.entry(voter).or_insert(Told { uid, until, again: Timestamp::ZERO });
+            let is_new = told.uid != uid || told.again == Timestamp::ZERO;
+            if !is_new && now < told.again {
                 continue;
-            };
-            let until = self.log.last_index();
-            self.durable.lost.insert(voter, until);
-            effects.push(Effect::Publish(Event::LogLost(uid)));
+            }
+            (told.uid, told.again) = (uid, again);
+            let until = told.until;
+            if is_new {
+                effects.push(Effect::Publish(Event::LogLost(uid)));
+            }
             effects.push(self.word(uid, Word::LogLost(until)));
         }
     }
@@ -354,6 +475,12 @@ impl Participant {
             |(_, address): &(_, Address)| Awaited { address: address.clone(), why: Missing::Silent };
         Some(silent.map(awaited).collect())
     }
+}
+
+/// Whether that write holds a decision.
+fn decides(write: &raft::Write<Change, Arc<Table>>) -> bool {
+    let is_decision = |item: &raft::Item<Change>| matches!(item, raft::Item::Payload(_));
+    matches!(write, raft::Write::Entries { items, .. } if items.iter().any(is_decision))
 }
 
 /// Where the members listen.

@@ -29,7 +29,10 @@ impl Participant {
     ) -> Option<End> {
         let to = Peer::Node(knock.me.uid);
         if let Err(refusal) = check(self.identity.settings.cluster_settings(), &knock.settings) {
-            effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+            // Only a cluster that works can say which settings are right.
+            if self.is_alive(now) {
+                effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+            }
             return None;
         }
         if self.table.is_closing() {
@@ -112,7 +115,8 @@ impl Participant {
     /// Where a voter listens, or listened last.
     fn address_of_voter(&self, voter: VoterId) -> Option<&Address> {
         let by_life = self.lives.uid(voter).and_then(|uid| self.address_of(uid));
-        by_life.or_else(|| self.lives.address(voter))
+        let recorded = || self.durable.places.iter().find(|(recorded, _)| *recorded == voter);
+        by_life.or_else(|| self.lives.address(voter)).or_else(|| recorded().map(|(_, address)| address))
     }
 
     /// Whether the cluster lives, as far as this node can tell.
@@ -123,6 +127,8 @@ impl Participant {
             // One that has just started again does not know whether anybody else is there, and perhaps not even who voted.
             Standing::Guest if self.durable.resumed.is_some_and(|at| self.holder.heard() <= at) => false,
             Standing::Guest if self.table.voters().now.is_empty() => false,
+            // Nothing of this founding is on its disk yet: after a crash nobody would know of it, and its guests would wait for it.
+            Standing::Guest if self.identity.is_durable() && self.table.members().is_empty() => false,
             Standing::Guest => now.since(self.holder.heard()) < self.identity.settings.timing().suspect_after,
         }
     }

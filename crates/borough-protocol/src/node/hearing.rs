@@ -45,6 +45,7 @@ impl Participant {
             Message::FromStore(answer) => return self.take_answer(now, from, answer),
             // Gossip gave it up before it was admitted.
             Message::Gone if self.is_guest_by_store() || self.is_resuming() => return self.removed(now),
+            Message::Refused(refusal) if self.is_resuming() => return Some(End::Refused(refusal)),
             Message::Promise(_)
             | Message::Release { .. }
             | Message::Refused(_)
@@ -71,6 +72,8 @@ impl Participant {
             Word::Log(message) if self.is_of_another_table(&message) => {}
             // Nobody knows yet for which voter this life speaks: its log must not be taken for that of another one.
             Word::Log(_) if self.identity.is_durable() && !self.lives.is_known(from) => {}
+            // Nothing could be written, and nobody would be answered: what came would only pile up. A coordinator has to hear of later terms.
+            Word::Log(_) if self.durable.disk_failed && !self.log.in_office() => {}
             Word::Log(message) => {
                 let message = CarrierMessage::Voters(message);
                 let from = self.lives.voter(from);

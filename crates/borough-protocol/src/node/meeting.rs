@@ -14,10 +14,12 @@ use core::time::Duration;
 use super::interface::{Effect, End, GaveUp, Greeting, Life, Message, Peer, Word};
 use super::participant::Participant;
 use crate::flaws::{Flaw, Flaws};
+use crate::formation::Seeking;
 use crate::incarnation::Uid;
 use crate::lease::Standing;
 use crate::machine::Effects;
 use crate::random::Random;
+use crate::table::{Ancestors, Table};
 use crate::time::Timestamp;
 
 /// How old the question may be that a greeting answers.
@@ -66,9 +68,11 @@ pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: Duration, flaw
         (_, Life::Suspended) | (Life::Suspended | Life::Working, Life::Forming) => false,
         (Life::Forming, Life::Forming) => is_older,
         (Life::Forming, Life::Working) => !flaws.has(Flaw::RecoveredBeatsLiving),
-        (Life::Working, Life::Working) => {
-            is_older || flaws.has(Flaw::RecoveredBeatsLiving) && theirs.ancestors.has(ours.cluster)
+        (Life::Working, Life::Working) if theirs.ancestors.has(ours.cluster) => {
+            flaws.has(Flaw::RecoveredBeatsLiving)
         }
+        // Its own predecessor lives: the order to recover was a mistake, whatever the eras say.
+        (Life::Working, Life::Working) => is_older || ours.ancestors.has(theirs.cluster),
         (Life::Suspended, Life::Working) => {
             is_older
                 || theirs.ancestors.has(ours.cluster)
@@ -76,6 +80,22 @@ pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: Duration, flaw
                 || flaws.has(Flaw::YieldsAfterAMomentsSilence)
         }
     }
+}
+
+/// Whether a node that looks for the cluster of its record joins another one that welcomes it, by the rule for suspended nodes: the cluster of its record
+/// may have yielded to that one.
+pub(super) fn yields_while_seeking(now: Timestamp, seeking: &Seeking, table: &Table) -> bool {
+    let Some(memory) = seeking.memory().filter(|_| seeking.is_bound()) else { return false };
+    let greeting = |life, cluster, ancestors: &Ancestors| Greeting {
+        life,
+        cluster,
+        ancestors: ancestors.clone(),
+        nonce: None,
+        answers: None,
+    };
+    let ours = greeting(Life::Suspended, memory.cluster, &memory.ancestors);
+    let theirs = greeting(Life::Working, table.cluster(), table.ancestors());
+    yields(&ours, &theirs, seeking.sought_for(now), Flaws::default())
 }
 
 impl Participant {
@@ -98,6 +118,9 @@ impl Participant {
             return None;
         }
         if other.cluster == ours.cluster {
+            if other.life == Life::Working && self.is_resuming() {
+                self.goes_on_without_me(now, from, effects);
+            }
             self.help(now, from, other.life, effects);
             return None;
         }
@@ -127,12 +150,13 @@ impl Participant {
         Greeting { life, cluster, ancestors, nonce: None, answers: None }
     }
 
-    /// For how long it has had no quorum; one that was never admitted has nothing to keep, but waits as long as a quorum answers it.
+    /// For how long it has had no quorum. One that was never admitted and has no log has nothing to keep, but waits as long as a quorum answers it.
     fn cut_off_for(&self, now: Timestamp) -> Duration {
         match self.holder.standing(now) {
             Standing::Running => Duration::ZERO,
             Standing::Guest if self.is_alive(now) => Duration::ZERO,
-            Standing::Guest => Duration::MAX,
+            // Its vote and its log are worth as much as those of a suspended member.
+            Standing::Guest => self.durable.resumed.map_or(Duration::MAX, |at| now.since(at)),
             Standing::Suspended => now.since(self.suspended_since),
         }
     }
@@ -156,7 +180,6 @@ impl Participant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Ancestors;
     use crate::table::Cluster;
 
     fn greeting(era: u32, life: Life, ancestors: &[u32]) -> Greeting {

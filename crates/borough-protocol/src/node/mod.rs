@@ -37,6 +37,7 @@ pub use self::interface::{
     Command, Effect, End, Event, GaveUp, Greeting, Input, Life, Message, Peer, QuietReport, Report, Start,
     Word,
 };
+use self::meeting::yields_while_seeking;
 use self::participant::Participant;
 pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
@@ -102,8 +103,14 @@ enum Phase {
 impl Node {
     /// A node begins its life.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
-        let Start { me, facts, mut search, settings, era, seed, recovers, disk } = start;
+        let Start { me, mut facts, mut search, settings, era, seed, recovers, disk } = start;
+        let mut random = Random::seeded(seed);
         let disk = disk.filter(|_| settings.durable).map(DiskState::new);
+        let leaves_log = disk.as_ref().is_some_and(|disk| disk.has_log() && (recovers || !disk.resumes()));
+        if leaves_log && let Some(disk) = &mut facts.disk {
+            // Lists of the former cluster may name the voter that this node was.
+            disk.voter = VoterId::new(random.next_u64()).unwrap_or(disk.voter);
+        }
         if let Some(record) = disk.as_ref().and_then(DiskState::record) {
             search.memory = Some(record.memory.clone());
             search.bond = Some(record.bond);
@@ -120,7 +127,7 @@ impl Node {
         let mut node = Self {
             era: if identity.settings.flaws.has(Flaw::EraRestartsAtOne) { 1 } else { era },
             identity,
-            random: Random::seeded(seed),
+            random,
             phase: Phase::Seeking(Box::new(seeking)),
             shards: ShardWishes::default(),
             remembered: None,
@@ -137,13 +144,13 @@ impl Node {
             }
             return node;
         }
-        node.clear_log(effects);
         if recovers && node.identity.settings.strategy != Strategy::LeaseMajority {
             let ancestors = node.ancestors();
             let acts_from = node.recovered_acts_from(now);
             node.found(now, ancestors, acts_from, effects);
             return node;
         }
+        node.clear_log(effects);
         node.handle(now, Input::Deadline, effects);
         node
     }
@@ -286,7 +293,10 @@ impl Node {
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking
                 }
-                Message::Welcome(welcome) if seeking.joins(now, &welcome.table) => {
+                Message::Welcome(welcome)
+                    if seeking.joins(now, &welcome.table)
+                        || yields_while_seeking(now, seeking, &welcome.table) =>
+                {
                     return self.welcomed(now, from, &welcome, effects);
                 }
                 Message::Copy if self.disk.is_some() => return self.end(End::GaveUp(GaveUp::Copy), effects),
@@ -366,6 +376,9 @@ impl Node {
         effects: &mut Effects<Effect>,
     ) {
         self.era = ancestors.era_above(self.era);
+        if let Some(disk) = &mut self.disk {
+            disk.begin();
+        }
         let cluster = (self.own_cluster(), ancestors);
         let participant =
             Participant::found(now, self.identity.clone(), cluster, acts_from, &mut self.random);
@@ -467,7 +480,6 @@ fn spoken(say: Say) -> Effect {
         Say::Knock(address, knock) => (Peer::Address(address), Message::Knock(knock)),
         Say::Promise(uid, vow) => (Peer::Node(uid), Message::Promise(vow)),
         Say::Release(uid, attempt) => (Peer::Node(uid), Message::Release { attempt }),
-        Say::Refused(uid, refusal) => (Peer::Node(uid), Message::Refused(refusal)),
     };
     Effect::Send { to, message }
 }

@@ -11,6 +11,7 @@
 //! resident can be shown to have been its shard's last one. Those that are left meet the successor of their cluster, drop what they hold and join it.
 //! If the others live after all and can be reached, the new founding meets them before it acts, and yields.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::departure::Departure;
@@ -18,7 +19,8 @@ use super::interface::{Effect, End, GaveUp};
 use super::participant::Participant;
 use super::{Node, Phase};
 use crate::flaws::Flaw;
-use crate::incarnation::{Incarnation, NodeId, Uid};
+use crate::formation::Seeking;
+use crate::incarnation::{Address, NodeId, Uid};
 use crate::lease::Standing;
 use crate::machine::Effects;
 use crate::table::Ancestors;
@@ -34,7 +36,7 @@ pub struct Remains {
     pub cluster: Cluster,
     /// Whether this node was one of the voters.
     pub votes: bool,
-    /// All other members, the oldest first.
+    /// All other members, the oldest first; then those that the node knows by its list of voters or its data directory alone.
     pub others: Vec<Remaining>,
     /// How many shards have an owner: all of them begin anew.
     pub shards: usize,
@@ -43,9 +45,9 @@ pub struct Remains {
 /// Another member of a cluster that cannot decide any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remaining {
-    /// Which life of which address.
-    pub incarnation: Incarnation,
-    /// What people call it.
+    /// Where it listened.
+    pub address: Address,
+    /// What people call it; its address, if nothing else is known.
     pub id: NodeId,
     /// Whether it is one of the voters.
     pub votes: bool,
@@ -85,11 +87,11 @@ pub enum NoRecovery {
 }
 
 impl Node {
-    /// Whether an operator may have this node begin its cluster anew at that moment, and what is left of that; `None` while it seeks one, for
-    /// then it knows of none.
+    /// Whether an operator may have this node begin its cluster anew at that moment, and what is left of that; `None` while it seeks one and its disk
+    /// names none.
     pub fn recovery(&self, now: Timestamp) -> Result<Option<Remains>, NoRecovery> {
         match &self.phase {
-            Phase::Seeking(seeking) if seeking.looks_in_vain(now) => Ok(None),
+            Phase::Seeking(seeking) if seeking.looks_in_vain(now) => Ok(remains_of_record(seeking)),
             Phase::Seeking(_) => Err(NoRecovery::Looking),
             Phase::AskingStore(_) => Err(NoRecovery::ByStore),
             Phase::TakingPart(participant) => participant.recovery(now).map(Some),
@@ -100,7 +102,13 @@ impl Node {
     /// An operator orders it.
     pub(super) fn recover(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if self.recovery(now).is_ok() {
+            let heard_of = match &self.phase {
+                Phase::Seeking(seeking) => seeking.newest_remembered().cloned(),
+                Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => None,
+            };
             self.end(End::GaveUp(GaveUp::Recovers), effects);
+            // A fresh node succeeds the cluster that others told it of, so that those others know their successor.
+            self.remembered = self.remembered.take().or(heard_of);
             self.next = Timestamp::NEVER;
         }
     }
@@ -118,6 +126,17 @@ impl Node {
             Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => Ancestors::default(),
         }
     }
+}
+
+/// What a node that looks for the cluster of its data directory knows of it.
+fn remains_of_record(seeking: &Seeking) -> Option<Remains> {
+    let memory = seeking.memory().filter(|_| seeking.is_bound())?;
+    let votes = |address: &Address| memory.addresses().any(|voter| voter == address);
+    let others = seeking.known().into_iter().map(|address| {
+        let (address, id) = (address.clone(), NodeId::new(address.as_str()));
+        Remaining { votes: votes(&address), is_heard: seeking.has_heard(&address), address, id }
+    });
+    Some(Remains { cluster: memory.cluster, votes: false, others: others.collect(), shards: 0 })
 }
 
 impl Participant {
@@ -155,14 +174,20 @@ impl Participant {
             .table
             .members()
             .iter()
-            .filter(|(uid, _)| **uid != me)
+            .filter(|(uid, member)| **uid != me && member.incarnation.address != self.identity.me.address)
             .map(|(uid, member)| (member.admission, self.remaining(now, *uid, member)))
             .collect();
         others.sort_by_key(|(admission, _)| *admission);
+        let mut others: Vec<Remaining> = others.into_iter().map(|(_, other)| other).collect();
+        let unknown: Vec<Remaining> = self
+            .known_by_address(now)
+            .filter(|known| others.iter().all(|other| other.address != known.address))
+            .collect();
+        others.extend(unknown);
         Remains {
             cluster: self.table.cluster(),
             votes: self.holder.voters().names(self.voter()),
-            others: others.into_iter().map(|(_, other)| other).collect(),
+            others,
             shards: self.table.kinds().iter().map(|kind| kind.shards().len()).sum(),
         }
     }
@@ -172,6 +197,25 @@ impl Participant {
         let votes = self.holder.voters().names(identity);
         let is_heard =
             if votes { self.answers(now, identity) } else { !self.gossip.document().is_unreachable(uid) };
-        Remaining { incarnation: member.incarnation.clone(), id: member.facts.id.clone(), votes, is_heard }
+        let address = member.incarnation.address.clone();
+        Remaining { address, id: member.facts.id.clone(), votes, is_heard }
+    }
+
+    /// The voters and members that a node which started again knows from its log and its data directory, though no table names them yet.
+    fn known_by_address(&self, now: Timestamp) -> impl Iterator<Item = Remaining> {
+        let memory = self.memory();
+        let voters = memory.places.iter().filter(|(voter, _)| *voter != self.voter());
+        let voters = voters.map(|(voter, address)| (address.clone(), true, self.answers(now, *voter)));
+        let mut known: BTreeMap<Address, (bool, bool)> = self
+            .recorded()
+            .iter()
+            .map(|address| (address.clone(), (false, self.is_heard(now, address))))
+            .collect();
+        known.extend(voters.map(|(address, votes, is_heard)| (address, (votes, is_heard))));
+        known.remove(&self.identity.me.address);
+        known.into_iter().map(|(address, (votes, is_heard))| {
+            let id = NodeId::new(address.as_str());
+            Remaining { address, id, votes, is_heard }
+        })
     }
 }

@@ -60,7 +60,7 @@ impl Participant {
         if self.table.version() != before {
             self.feed_others(effects);
         }
-        self.tell_of_lost_logs(effects);
+        self.tell_of_lost_logs(now, effects);
         self.tell_to_drain(effects);
         self.publish_standing(now, effects);
         self.close_links(effects);

@@ -17,6 +17,12 @@ impl Participant {
         let settings = &self.identity.settings;
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
         let silence = heard.max(self.times.led) + settings.timing().suspect_after;
+        // Members of a cluster that works greet a seed that started again within this time.
+        let greeted = self
+            .durable
+            .resumed
+            .map_or(Timestamp::ZERO, |at| at + settings.seed_ask_interval + 2 * settings.round_trip);
+        let silence = silence.max(greeted);
         let again = self.times.stood + settings.timing().suspect_after / 2;
         let silence = silence.max(again) + self.times.drawn;
         if by_store {

@@ -161,10 +161,12 @@ fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = Vot
     cut_off(scene).filter(move |(uid, _)| lately(*uid)).map(|(_, voter)| voter)
 }
 
-/// The nodes that were removed for bad links, and as whom they voted.
+/// The nodes that were removed for bad links and have not come back, and as whom they voted.
 fn cut_off<'a>(scene: &Scene<'a>) -> impl Iterator<Item = (Uid, VoterId)> + use<'a> {
-    let removed = scene.table.removed().iter().filter(|(_, removed)| removed.why == Removal::CutOff);
-    removed.map(|(uid, removed)| (*uid, removed.voter(*uid)))
+    let table = scene.table;
+    let removed = table.removed().iter().filter(|(_, removed)| removed.why == Removal::CutOff);
+    let removed = removed.map(|(uid, removed)| (*uid, removed.voter(*uid)));
+    removed.filter(|(_, voter)| table.member_of(*voter).is_none())
 }
 
 #[cfg(test)]

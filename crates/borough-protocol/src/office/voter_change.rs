@@ -108,10 +108,12 @@ fn wanted_here(scene: &Scene<'_>, propose: &Proposals<'_>) -> BTreeSet<VoterId> 
 /// Whether a voter that is no member at the moment is expected back: its vote is on its disk, and it went neither in order nor by decision.
 fn is_expected(scene: &Scene<'_>, voter: VoterId) -> bool {
     let gone_for_good = |why| matches!(why, Removal::Goodbye | Removal::Operator | Removal::CutOff);
-    let mut lives = scene.table.removed().iter().filter(|(uid, removed)| removed.voter(**uid) == voter);
+    let lives = scene.table.removed().iter().filter(|(uid, removed)| removed.voter(**uid) == voter);
+    // It may have come back since an earlier life of it went.
+    let newest = lives.max_by_key(|(_, removed)| removed.version);
     scene.settings.durable
         && scene.table.member_of(voter).is_none()
-        && !lives.any(|(_, removed)| gone_for_good(removed.why))
+        && !newest.is_some_and(|(_, removed)| gone_for_good(removed.why))
 }
 
 /// Nobody catches up for nothing.

@@ -1,15 +1,13 @@
 //! Nodes with disks: voters that start again are the voters they were, and nothing is founded twice.
 
-use std::sync::Arc;
-
 use borough_protocol::disk::{Bond, Image};
 use borough_protocol::flaws::Flaws;
-use borough_protocol::formation::Memory;
 use borough_protocol::log::Log;
+use borough_protocol::log::raft::Item;
 use borough_protocol::node::{Command, End, Event, GaveUp};
 use borough_protocol::settings::{Settings, Strategy};
-use borough_protocol::table::{Cluster, Removal};
-use borough_protocol::voters::{VoterId, Voters};
+use borough_protocol::table::{Change, Cluster, Removal};
+use borough_protocol::voters::VoterId;
 
 use super::rig::{MILLI, Rig, SECOND};
 
@@ -294,7 +292,10 @@ fn a_voter_that_was_given_up_before_it_was_admitted_comes_back() {
     let mut rig = grown(&THREE);
     rig.crash("c");
     rig.start("c");
-    rig.pass(250 * MILLI);
+    let life = rig.uid("c");
+    rig.wait_until("gossip knows it", SECOND, |rig| {
+        rig.nodes["a"].document().is_some_and(|all| all.is_member(life))
+    });
     assert!(!rig.runs("c"), "it is not admitted yet");
     rig.cut(&["c"], &["a", "b"]);
     rig.pass(30 * SECOND);
@@ -349,28 +350,20 @@ fn a_coordinator_that_starts_again_is_followed_as_the_voter_it_was() {
     }
 }
 
-/// The founder crashed between its first vote and its first list: that founding is nobody's cluster.
+/// What a founder decides first is on its disk with everything that belongs to it, or nothing of it is.
 #[test]
-fn a_founding_of_which_only_the_vote_is_written_is_forgotten() {
+fn a_founding_is_written_at_once_or_not_at_all() {
     let mut rig = Rig::with(durable(), &THREE);
     rig.each(&THREE, Rig::start);
-    let wrote = |rig: &mut Rig| THREE.into_iter().find(|name| rig.disks.of(name).image.log.is_some());
+    let wrote = |rig: &mut Rig| THREE.into_iter().find(|name| rig.disks.of(name).image.record.is_some());
     let founder = (0..10_000).find_map(|_| {
         rig.pass(MILLI);
         wrote(&mut rig)
     });
-    let founder = founder.expect("one founds");
-    rig.crash(founder);
-    // Only the first two writes made it.
-    let image = &mut rig.disks.of(founder).image;
-    if let Some(log) = &mut image.log {
-        log.entries.clear();
-    }
-    if let Some(record) = &mut image.record {
-        let memory = Memory { voters: Voters::default(), ..(*record.memory).clone() };
-        record.memory = Arc::new(memory);
-    }
-    rig.start(founder);
+    let image = rig.disks.of(founder.expect("one founds")).image.clone();
+    let log = image.log.expect("the log comes with the record");
+    let is_decision = |item: &Item<Change>| matches!(item, Item::Payload(Change::Admit(_)));
+    assert!(log.vote.is_some() && log.entries.iter().any(is_decision), "{log:?}");
     all_run(&mut rig, &THREE);
 }
 

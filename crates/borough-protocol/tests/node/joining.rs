@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::gossip::Shown;
 use borough_protocol::node::{End, Event, Word};
 use borough_protocol::settings::{Settings, Strategy};
@@ -70,26 +71,34 @@ const DIFFERENCES: &[Difference] = &[
 #[test]
 fn a_node_with_other_settings_is_refused_and_told_which() {
     for (setting, change, ours, theirs) in DIFFERENCES {
-        for seeking in [false, true] {
-            println!("{setting}, nobody has a cluster: {seeking}");
-            let mut rig = Rig::new(&["a", "c"]);
-            if !seeking {
-                rig.start_with("a", &["a"], Settings::default());
-            }
-            let mut settings = Settings::default();
-            change(&mut settings);
-            rig.start_with("b", &["a", "c"], settings);
-            if seeking {
-                rig.start("a");
-            }
-            rig.wait_until("refused", 2 * SECOND, |rig| rig.ends.iter().any(|(name, _)| *name == "b"));
-            let (_, end) = rig.ends.iter().find(|(name, _)| *name == "b").expect("refused");
-            let End::Refused(refusal) = end else { panic!("{end:?}") };
-            assert_eq!(refusal.setting, *setting);
-            assert!(refusal.ours.contains(ours) && refusal.theirs.contains(theirs), "{refusal:?}");
-            let words = refusal.to_string();
-            assert!(words.contains(setting) && words.contains(ours) && words.contains(theirs), "{words}");
-        }
+        let mut rig = Rig::new(&["a", "c"]);
+        rig.start_with("a", &["a"], Settings::default());
+        let mut settings = Settings::default();
+        change(&mut settings);
+        rig.wait_until("founded", 5 * SECOND, |rig| rig.runs("a"));
+        rig.start_with("b", &["a", "c"], settings);
+        rig.wait_until("refused", 2 * SECOND, |rig| rig.ends.iter().any(|(name, _)| *name == "b"));
+        let (_, end) = rig.ends.iter().find(|(name, _)| *name == "b").expect("refused");
+        let End::Refused(refusal) = end else { panic!("{end:?}") };
+        assert_eq!(refusal.setting, *setting);
+        assert!(refusal.ours.contains(ours) && refusal.theirs.contains(theirs), "{refusal:?}");
+        let words = refusal.to_string();
+        assert!(words.contains(setting) && words.contains(ours) && words.contains(theirs), "{words}");
+    }
+}
+
+/// Which of two nodes has the right settings only a cluster can say: until there is one they wait, and say which setting differs.
+#[test]
+fn nodes_with_other_settings_wait_for_each_other_while_there_is_no_cluster() {
+    let mut rig = Rig::new(&["a", "b"]);
+    rig.start_with("a", &["a", "b"], Settings::default());
+    rig.start_with("b", &["a", "b"], Settings { max_voters: 3, ..Settings::default() });
+    rig.pass(10 * SECOND);
+    assert!(rig.ends.is_empty(), "{:?}", rig.ends);
+    for name in ["a", "b"] {
+        let awaited = rig.nodes[name].awaited(rig.local(name)).expect("it seeks");
+        let differs = |awaited: &Awaited| matches!(&awaited.why, Missing::OtherSettings(refusal) if refusal.setting == "max_voters");
+        assert!(awaited.iter().any(differs), "{name}: {awaited:?}");
     }
 }
 

@@ -15,6 +15,9 @@ use crate::stored::{
     encode_record, encode_table,
 };
 
+/// How a log begins.
+const FIRST_TERM: Operation = Operation::SetTermAndVote { term: 0, vote: None };
+
 /// The operations of one write, behind what is on the disk and what is under way; `None` if something has no bytes, which nothing of ours is.
 pub(super) fn operations<'a>(
     image: &Image,
@@ -23,17 +26,27 @@ pub(super) fn operations<'a>(
 ) -> Option<Vec<Operation>> {
     match write {
         Write::Record(record) => Some(vec![Operation::SetRecord(of_record(record)?)]),
-        Write::BecomeVoter(voter) => Some(vec![Operation::ForgetVoter, Operation::BecomeNode(voter.get())]),
+        Write::Become { voter, record, log } => {
+            let mut all = vec![Operation::ForgetVoter, Operation::BecomeNode(voter.get())];
+            if let Some(record) = record {
+                all.push(Operation::SetRecord(of_record(record)?));
+            }
+            if !log.is_empty() {
+                all.push(FIRST_TERM);
+            }
+            log.iter().try_for_each(|write| of_log(write, &mut all))?;
+            Some(all)
+        }
         Write::Log(write) => {
             // The first of a log begins it.
             let begins = match under_way.rfind(|other| !matches!(other, Write::Record(_))) {
-                Some(Write::BecomeVoter(_)) => true,
+                Some(Write::Become { log, .. }) => log.is_empty(),
                 Some(_) => false,
                 None => image.log.is_none(),
             };
             let mut all = Vec::new();
             if begins {
-                all.push(Operation::SetTermAndVote { term: 0, vote: None });
+                all.push(FIRST_TERM);
             }
             of_log(write, &mut all)?;
             Some(all)

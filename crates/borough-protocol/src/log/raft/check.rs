@@ -79,7 +79,9 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 
     /// Whether the place is as it is here, if it is committed here. A coordinator of an older term need not agree.
     fn agrees(&self, term: Term, version: Version) -> Verdict {
-        if version.index > self.commit || term < self.term() {
+        // While writes are under way noraft may know of a later commit than this copy goes by.
+        let commit = self.commit.max(self.node.commit_index().get());
+        if version.index > commit || term < self.term() {
             return Ok(());
         }
         let ours = self.node.log().entries().get_term(LogIndex::new(version.index));
