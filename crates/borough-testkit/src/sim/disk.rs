@@ -7,7 +7,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use borough_protocol::disk::{Image, StoredLog, Write};
 use borough_protocol::incarnation;
+use borough_protocol::log::raft;
 use borough_protocol::random::Random;
+use borough_protocol::table::Change;
+use borough_protocol::version::Term;
 use borough_protocol::voters::VoterId;
 
 use super::cuts::SlotIndex;
@@ -55,6 +58,8 @@ pub(super) struct Disk {
     pub(super) is_full: bool,
     /// The furthest place of a log that was ever synced by this voter.
     synced_end: u64,
+    /// The votes that were ever synced by this voter. A voter that follows the winner of a term writes the winner in place of its vote.
+    votes: BTreeSet<(Term, VoterId)>,
 }
 
 /// A write that is not synced.
@@ -71,6 +76,22 @@ struct Pending {
 pub(super) struct Copy {
     image: Image,
     lives: u64,
+}
+
+impl Copy {
+    /// Whether the voter of that time was a quorum by itself.
+    pub(super) fn decides_alone(&self) -> bool {
+        let Some(log) = &self.image.log else { return false };
+        let of_item = |item: &raft::Item<Change>| match item {
+            raft::Item::Lists { now, next, .. } => Some((now.clone(), next.clone())),
+            raft::Item::Term(_) | raft::Item::Payload(_) => None,
+        };
+        let of_snapshot = || {
+            log.snapshot.as_ref().map(|snapshot| (snapshot.voters.now.clone(), snapshot.voters.next.clone()))
+        };
+        let newest = log.entries.iter().rev().find_map(of_item).or_else(of_snapshot);
+        newest.is_some_and(|(now, next)| now.len() == 1 && next.is_empty())
+    }
 }
 
 /// What became synced: of which life, and the number of the last write.
@@ -154,6 +175,7 @@ impl Disk {
             stuck_until: Moment::START,
             is_full: false,
             synced_end: 0,
+            votes: BTreeSet::new(),
         }
     }
 
@@ -183,13 +205,25 @@ impl Disk {
 
     fn make_next(&mut self) -> Option<Synced> {
         let Pending { life, number, write, .. } = self.pending.pop_front()?;
-        if matches!(write, Write::BecomeVoter(_)) {
+        if matches!(write, Write::Become { .. }) {
             self.synced_end = 0;
+            self.votes.clear();
         }
         self.image.apply(write);
+        self.note_vote();
         let end = self.image.log.as_ref().map_or(0, StoredLog::last_index);
         self.synced_end = self.synced_end.max(end);
         Some(Synced { life, number })
+    }
+
+    fn note_vote(&mut self) {
+        let vote = self.image.log.as_ref().and_then(|log| Some((log.term, log.vote?)));
+        self.votes.extend(vote);
+    }
+
+    /// Whether that vote was ever synced.
+    pub(super) fn has_voted(&self, term: Term, whom: VoterId) -> bool {
+        self.votes.contains(&(term, whom))
     }
 
     /// Whether everything that it was given is synced.
@@ -199,7 +233,12 @@ impl Disk {
 
     /// Whether something of the log waits.
     pub(super) fn writes_log(&self) -> bool {
-        self.pending.iter().any(|pending| matches!(pending.write, Write::Log(_)))
+        let is_of_log = |write: &Write| match write {
+            Write::Log(_) => true,
+            Write::Become { log, .. } => !log.is_empty(),
+            Write::Record(_) => false,
+        };
+        self.pending.iter().any(|pending| is_of_log(&pending.write))
     }
 
     /// The furthest place of a log that was ever synced.
@@ -235,8 +274,6 @@ impl Disk {
 
 #[cfg(test)]
 mod tests {
-    use borough_protocol::log::raft;
-    use borough_protocol::version::Term;
 
     use super::*;
 

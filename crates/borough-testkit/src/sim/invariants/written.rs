@@ -3,7 +3,7 @@
 //! What a voter answers is there before the answer leaves: otherwise a crash takes back what another node counted. A node belongs to a cluster by its
 //! record before it uses anything of it, and a coordinator decides by what it has written.
 
-use borough_protocol::disk::{Bond, StoredLog};
+use borough_protocol::disk::Bond;
 use borough_protocol::log::Log;
 use borough_protocol::log::raft;
 use borough_protocol::node::{Message, Word};
@@ -24,7 +24,7 @@ pub(super) fn says(life: &Life, disk: &Disk, to: VoterId, message: &Message) -> 
         // Nothing changes by them.
         raft::Message::PreVote { .. } | raft::Message::PreVoteReply { .. } => true,
         raft::Message::VoteReply { term: voted, granted: true } => {
-            term >= *voted && has_vote(log, *voted, to)
+            term > *voted || term == *voted && disk.has_voted(*voted, to)
         }
         raft::Message::AppendReply { term: said, last } => term >= *said && last.index <= disk.synced_end(),
         raft::Message::Vote { .. }
@@ -42,15 +42,11 @@ pub(super) fn says(life: &Life, disk: &Disk, to: VoterId, message: &Message) -> 
     Err(Violation::Safety("written", text))
 }
 
-/// Whether the vote of that term is on the disk, or a later term: an answer may have waited meanwhile.
-fn has_vote(log: Option<&StoredLog>, term: Term, to: VoterId) -> bool {
-    log.is_some_and(|log| log.term > term || log.vote == Some(to))
-}
-
 /// The table of a life with that disk has another version.
 pub(super) fn moves(life: &Life, disk: &Disk, table: &Table) -> Result<(), Violation> {
     let (uid, cluster, version) = (life.uid(), table.cluster(), table.version());
-    if version.index == 0 {
+    // Before it has a member nothing is decided, and nobody but the founder knows of it.
+    if version.index == 0 || table.members().is_empty() {
         return Ok(());
     }
     let record = disk.image.record.as_ref();

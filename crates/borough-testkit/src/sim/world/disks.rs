@@ -3,6 +3,7 @@
 use borough_protocol::disk::{Bond, Write};
 use borough_protocol::log::Log;
 use borough_protocol::node::Input;
+use borough_protocol::table::Cluster;
 
 use super::faults::Lift;
 use super::{Happening, World};
@@ -38,6 +39,7 @@ impl World {
             return Ok(());
         };
         self.trace.note([self.now.nanos(), synced.number]);
+        self.succeeds(slot);
         self.is_truly_ended(slot)?;
         if self.slots[slot].life_numbered(synced.life).is_some() {
             return self.give(slot, Input::Written(synced.number));
@@ -45,13 +47,25 @@ impl World {
         Ok(())
     }
 
+    /// A cluster that succeeds others by the order of an operator is on the disk there: those have ended.
+    fn succeeds(&mut self, slot: SlotIndex) {
+        let record = self.disks.of(slot).image.record.as_ref();
+        let Some(cluster) = record.map(|record| record.memory.cluster) else { return };
+        if self.rules.is_begun_anew(cluster) {
+            let ancestors: Vec<Cluster> =
+                record.iter().flat_map(|record| record.memory.ancestors.iter()).collect();
+            ancestors.into_iter().for_each(|before| self.lineages.end(before));
+        }
+    }
+
     /// A disk says that a cluster has ended only if it has.
     fn is_truly_ended(&self, slot: SlotIndex) -> Result<(), Violation> {
         let record = self.disks.of(slot).image.record.as_ref();
         let Some(record) = record.filter(|record| record.bond == Bond::Ended) else { return Ok(()) };
-        // A founding that crashed before it decided anything is nobody's cluster.
         let cluster = record.memory.cluster;
-        if self.lineages.has_ended(cluster) || !self.lineages.has_decided(cluster) {
+        if self.lineages.has_ended(cluster)
+            || self.lineages.is_without(cluster, |voter| self.disks.has(voter))
+        {
             return Ok(());
         }
         let text = format!("the disk of n{slot} says that {cluster:?} has ended");
@@ -136,13 +150,17 @@ impl World {
     /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster.
     fn can_spare_disk(&self, slot: SlotIndex) -> bool {
         let spared = self.disks.of(slot).image.voter;
-        let is_lost = |seed: &SlotIndex| *seed == slot || self.disks.is_lost(*seed);
-        if (0..self.slots.len()).any(|founder| self.listed(founder).iter().all(is_lost)) {
-            return false;
-        }
-        self.lineages
-            .lists_that_count()
-            .all(|voters| voters.quorum(|voter| voter != spared && self.disks.has(voter)))
+        self.seeds_bear_loss_of(|lost| lost == slot)
+            && self
+                .lineages
+                .lists_that_count()
+                .all(|voters| voters.quorum(|voter| voter != spared && self.disks.has(voter)))
+    }
+
+    /// Whether every node still names a seed that has never lost its disk if those lose theirs.
+    pub(super) fn seeds_bear_loss_of(&self, loses: impl Fn(SlotIndex) -> bool) -> bool {
+        let is_lost = |seed: &SlotIndex| loses(*seed) || self.disks.is_lost(*seed);
+        !(0..self.slots.len()).any(|founder| self.listed(founder).iter().all(is_lost))
     }
 
     /// Somebody makes a copy of the disk there, which is put back later.
@@ -154,7 +172,8 @@ impl World {
     }
 
     /// The operator puts a copy back if it is safe to. Nothing is promised if more than one voter forgets something at a time: all other voters must
-    /// have everything that is decided, and know of the newest term.
+    /// have everything that any voter may have confirmed, and know of the newest term. Nor of a copy from the time when the voter decided alone: if it reaches
+    /// nobody, nothing tells it that this time is over.
     pub(super) fn restore(
         &mut self,
         slot: SlotIndex,
@@ -163,7 +182,7 @@ impl World {
     ) -> Result<(), Violation> {
         let is_soon = self.restored.is_some_and(|(at, _)| self.now < at.after(RESTORED));
         let count = self.restored.map_or(0, |(_, count)| count);
-        if self.is_healing || is_soon || !self.may_forget(slot, count + 1) {
+        if self.is_healing || is_soon || copy.decides_alone() || !self.may_forget(slot, count + 1) {
             return Ok(());
         }
         self.trace.line(self.now, || format!("n{slot} crashes, and its disk is restored from a copy"));
@@ -179,9 +198,7 @@ impl World {
         let Some(coordinator) = self.coordinator().and_then(|slot| self.slots[slot].life.as_ref()) else {
             return false;
         };
-        let (Some(log), Some(table)) = (coordinator.node.log(), coordinator.node.table()) else {
-            return false;
-        };
+        let Some(log) = coordinator.node.log() else { return false };
         let voters = log.voters();
         let has_all = |voter: &borough_protocol::voters::VoterId| {
             let slot = self.slots.slot_of_voter(*voter);
@@ -189,9 +206,8 @@ impl World {
             let other = life.and_then(|life| life.node.log());
             let is_level = slot.is_some_and(|slot| self.takes_part(slot) && self.disks.of(slot).is_level());
             is_level
-                && other.is_some_and(|other| {
-                    other.term() == log.term() && other.last_index() >= table.version().index
-                })
+                && other
+                    .is_some_and(|other| other.term() == log.term() && other.last_index() >= log.last_index())
         };
         log.may_act()
             && !voters.is_joint()
@@ -235,7 +251,10 @@ impl World {
 fn shown(write: &Write) -> String {
     match write {
         Write::Record(record) => format!("{:?} of {:?}", record.bond, record.memory.cluster),
-        Write::BecomeVoter(voter) => format!("becomes {voter:?}"),
+        Write::Become { voter, record, log } => {
+            let record = record.as_ref().map(|record| (record.bond, record.memory.cluster));
+            format!("becomes {voter:?} with {record:?} and {} writes of its log", log.len())
+        }
         Write::Log(write) => format!("{write:?}").chars().take(200).collect(),
     }
 }

@@ -10,7 +10,7 @@ use borough_protocol::log::Log;
 use borough_protocol::node::End;
 use borough_protocol::table::Cluster;
 use borough_protocol::version::Version;
-use borough_protocol::voters::Voters;
+use borough_protocol::voters::{VoterId, Voters};
 
 use super::World;
 use crate::sim::cuts::SlotIndex;
@@ -45,14 +45,15 @@ impl Lineages {
         self.ended.contains(&cluster)
     }
 
-    /// Whether anything was ever decided in that cluster.
-    pub(super) fn has_decided(&self, cluster: Cluster) -> bool {
-        self.newest.get(&cluster).is_some_and(|newest| newest.version.index > 0)
-    }
-
     /// That cluster has ended.
     pub(super) fn end(&mut self, cluster: Cluster) {
         self.ended.insert(cluster);
+    }
+
+    /// Whether no quorum of any of its lists is left of those voters: then it never goes on.
+    pub(super) fn is_without(&self, cluster: Cluster, has: impl Fn(VoterId) -> bool) -> bool {
+        let lists = self.newest.get(&cluster).into_iter().flat_map(|newest| newest.lists.values());
+        lists.into_iter().all(|voters| !voters.quorum(&has))
     }
 
     /// Every list of voters that may be in force.
@@ -85,6 +86,15 @@ impl World {
         }
     }
 
+    /// That node is no member of the cluster of the life in that slot any more. The table that says so may be gone already: with its last member a life ends.
+    pub(super) fn note_removed(&mut self, slot: SlotIndex, removed: Uid) {
+        let cluster =
+            self.slots[slot].life.as_ref().and_then(|life| life.node.memory()).map(|memory| memory.cluster);
+        if let Some(newest) = cluster.and_then(|cluster| self.lineages.newest.get_mut(&cluster)) {
+            newest.members.remove(&removed);
+        }
+    }
+
     /// The life in that slot ends so.
     pub(super) fn note_end(&mut self, slot: SlotIndex, end: &End) {
         let Some(life) = &self.slots[slot].life else { return };
@@ -111,7 +121,9 @@ impl World {
     /// From now on nothing is wrong any more.
     pub(super) fn owe_going_on(&mut self) {
         let goes_on = |cluster: &&Cluster| !self.lineages.has_ended(**cluster);
-        let cluster = self.founding.acted().filter(goes_on).max().copied();
+        let is_there =
+            |cluster: &&Cluster| !self.lineages.is_without(**cluster, |voter| self.disks.has(voter));
+        let cluster = self.founding.acted().filter(goes_on).filter(is_there).max().copied();
         self.lineages.owed = cluster.filter(|_| self.settings.durable).map(|cluster| (cluster, self.now));
     }
 
@@ -149,6 +161,9 @@ impl World {
     /// The cluster that all are to be in; none if another one may have been founded.
     pub(super) fn lasting(&self) -> Option<Cluster> {
         let goes_on = |cluster: &&Cluster| !self.lineages.has_ended(**cluster);
-        self.founding.acted().filter(goes_on).max().copied().filter(|_| self.settings.durable)
+        let is_there =
+            |cluster: &&Cluster| !self.lineages.is_without(**cluster, |voter| self.disks.has(voter));
+        let lasting = self.founding.acted().filter(goes_on).filter(is_there).max().copied();
+        lasting.filter(|_| self.settings.durable)
     }
 }

@@ -55,7 +55,6 @@ impl World {
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         if let Some((before, cluster)) = before.zip(node.cluster()) {
             self.rules.begun_anew(cluster, before);
-            self.lineages.end(before);
         }
         self.slots.is_voter((uid, node.voter()), slot);
         let number = number_of(uid);

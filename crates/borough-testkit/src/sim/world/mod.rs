@@ -378,6 +378,7 @@ impl World {
                 cluster.map_or(Ok(()), |cluster| self.acts(cluster))?;
             }
             Event::Removed(removed, why) => {
+                self.note_removed(slot, *removed);
                 self.close_streams(slot, *removed)?;
                 self.is_healthy_removed(*removed, *why)?;
             }

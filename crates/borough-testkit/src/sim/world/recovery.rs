@@ -56,16 +56,27 @@ impl World {
     pub(super) fn recover(&mut self, slot: SlotIndex, cluster: Cluster, tries: u32) -> Result<(), Violation> {
         let life = self.slots[slot].life.as_ref();
         let is_elsewhere = life.and_then(|life| life.node.cluster()).is_some_and(|other| other != cluster);
-        if self.is_healing || is_elsewhere || tries == 0 {
+        let is_done = if self.settings.durable { self.is_recorded(slot, cluster) } else { is_elsewhere };
+        // Once the operator has given up the disks of a quorum, nothing but the order helps, and it is repeated until it is kept.
+        let is_needed =
+            self.settings.durable && self.lineages.is_without(cluster, |voter| self.disks.has(voter));
+        if is_done || !is_needed && (self.is_healing || tries == 0) {
             return Ok(());
         }
-        if life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
+        self.queue
+            .plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries.saturating_sub(1) });
+        if !is_elsewhere && life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
             self.slots[slot].recovers = Some(cluster);
             self.give_up_the_dead();
             return self.command(slot, Command::Recover);
         }
-        self.queue.plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries - 1 });
         Ok(())
+    }
+
+    /// Whether the disk of that node says that it belongs to another cluster than that one. Until then a crash takes an order back.
+    fn is_recorded(&self, slot: SlotIndex, cluster: Cluster) -> bool {
+        let record = self.disks.of(slot).image.record.as_ref();
+        record.is_some_and(|record| record.memory.cluster != cluster)
     }
 
     /// The operator vouches that those who are gone are gone for good: their disks never come back.
@@ -87,10 +98,15 @@ impl World {
         }
         let left: BTreeSet<VoterId> = self.slots.running().map(|(_, life)| life.node.voter()).collect();
         let mut given_up = remains.iter().flat_map(|remains| &remains.others).filter(|other| !other.is_heard);
-        // Another process in the place of a dead one may be about to found a cluster.
-        let is_empty =
-            |address: &Address| !self.slots.running().any(|(slot, _)| self.slots[slot].address == *address);
-        given_up.all(|other| is_empty(&other.incarnation.address)) && !self.decides(cluster, &left)
+        // Another process in the place of a dead one may be about to found a cluster, unless a seed that is left forbids it.
+        let is_empty = |address: &Address| {
+            let mut there = self.slots.running().filter(|(slot, _)| self.slots[*slot].address == *address);
+            there.all(|(slot, _)| self.settings.durable && self.disks.is_lost(slot))
+        };
+        // Machines that come back without their disks must find the new cluster by their seeds.
+        let find_it =
+            !self.settings.durable || self.seeds_bear_loss_of(|slot| self.slots[slot].life.is_none());
+        find_it && given_up.all(|other| is_empty(&other.address)) && !self.decides(cluster, &left)
     }
 
     /// Whether those that are left are a quorum of any list of voters that anybody alive goes by.
