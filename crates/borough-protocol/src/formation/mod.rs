@@ -381,12 +381,6 @@ impl Seeking {
         }
     }
 
-    /// Whether its list has no seed but itself. Then it promises to no other: if that one founded and crashed before anybody joined it, and this node
-    /// forgot its promise by a restart, it would found another cluster and ask nobody.
-    fn founds_alone(&self) -> bool {
-        self.seeds.len() == 1 && self.founding.with != FoundWith::Never
-    }
-
     /// Whether it wants to found.
     fn asks(&self) -> bool {
         matches!(self.promise, Promise::ToMyself)
@@ -520,7 +514,7 @@ impl Seeking {
 
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
-        if self.is_bound() || self.founds_alone() && !self.required().contains(&knock.me.address) {
+        if self.is_bound() {
             return Verdict::Denied;
         }
         let yields = !self.asks() || knock.me.address < self.me.address;
