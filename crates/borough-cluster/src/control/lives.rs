@@ -21,7 +21,7 @@ use borough_protocol::settings::Checked;
 use borough_protocol::table::Cluster;
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::backoff::Backoff;
 use super::disk::Disk;
@@ -35,7 +35,7 @@ use super::waiting::Waiting;
 use crate::discovery::Discovery;
 use crate::link::Hub;
 use crate::myself::Myself;
-use crate::sharding::{Depth, KindStats, Sharding, Sight};
+use crate::sharding::{Sharding, Sight};
 use crate::topology::{Failure, Publisher, Standing, TopologySnapshot};
 
 /// How many members of its last life a node looks for besides the seeds.
@@ -49,9 +49,6 @@ const RECOVERY_LOOK: Duration = Duration::from_secs(1);
 
 /// The discovery of a node that runs is asked that often.
 const SEEDS_EVERY: Duration = Duration::from_secs(1);
-
-/// For so long a life that ends counts what it loses.
-const COUNT_BOUND: Duration = Duration::from_millis(200);
 
 /// What all lives of a node have in common.
 pub(crate) struct Plan {
@@ -231,7 +228,7 @@ impl Lives {
         // Whatever lived here ends with this life.
         self.sharding.lease.renew(Timestamp::ZERO);
         if let Some(End::GaveUp(why)) = &end {
-            self.tell_loss(*why).await;
+            self.sharding.lose(*why).await;
         }
         let mut shards = 0;
         self.sharding.show(|sight| {
@@ -241,29 +238,6 @@ impl Lives {
             table.is_some()
         });
         Some(Over { end: end?, last: self.publisher.current(), shards, memory })
-    }
-
-    /// Says what is lost with a life that ends because its cluster is gone, or goes on as another.
-    async fn tell_loss(&self, why: GaveUp) {
-        let (GaveUp::Overtaken(_) | GaveUp::Over) = why else { return };
-        let kinds = timeout(COUNT_BOUND, self.sharding.stats(Depth::Counts)).await;
-        let kinds = kinds.map(|stats| stats.kinds).unwrap_or_default();
-        let shards: usize = kinds.iter().map(|kind| kind.shards.len()).sum();
-        let entities: usize = kinds.iter().map(KindStats::entities).sum();
-        if let GaveUp::Overtaken(cluster) = why {
-            tracing::error!(
-                ?cluster,
-                shards,
-                entities,
-                "node yields to another cluster of its name, drops its shards and entities, and joins that cluster"
-            );
-        } else {
-            tracing::error!(
-                shards,
-                entities,
-                "the voters of this node's cluster are gone for good: node drops its shards and entities, and helps to found a new cluster"
-            );
-        }
     }
 
     /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node need not wait for it.
