@@ -9,8 +9,8 @@
 
 use std::convert::Infallible;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use borough_protocol::Effects;
@@ -23,6 +23,7 @@ use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
+use super::addresses::Addresses;
 use super::backoff::Backoff;
 use super::disk::Disk;
 use super::driver::{Driver, Heard, Inputs};
@@ -212,7 +213,7 @@ impl Lives {
             sharding: self.sharding.clone(),
             outlook: self.outlook.clone(),
             publisher: &mut self.publisher,
-            waiting: Waiting::new(clock.now()),
+            waiting: Waiting::new(clock.now(), self.means.addresses.clone()),
             disk: self.disk.as_mut(),
         };
         let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
@@ -221,7 +222,7 @@ impl Lives {
         let end = tokio::select! {
             biased;
             end = driver.run(effects, inputs) => end,
-            never = watch_seeds(self.plan.discovery.as_ref(), listed, &self.to_itself) => match never {},
+            never = watch_seeds(self.plan.discovery.as_ref(), listed, &self.to_itself, &self.means.addresses) => match never {},
         };
         let memory = driver.machine.memory();
         drop(driver);
@@ -252,6 +253,7 @@ impl Lives {
                 // What it asks may have died with the others.
                 () = sleep(RECOVERY_LOOK), if is_once => return Found::Seeds(Vec::new()),
             };
+            self.means.addresses.lock().unwrap_or_else(PoisonError::into_inner).note_discovery(&found);
             match found {
                 Ok(seeds) if !seeds.is_empty() => return Found::Seeds(seeds),
                 Ok(_) | Err(_) if is_once => return Found::Seeds(Vec::new()),
@@ -272,11 +274,14 @@ async fn watch_seeds(
     discovery: Option<&Arc<dyn Discovery>>,
     mut listed: Vec<Address>,
     to_itself: &mpsc::WeakSender<Input>,
+    addresses: &Mutex<Addresses>,
 ) -> Infallible {
     let Some(discovery) = discovery else { return pending().await };
     loop {
         sleep(SEEDS_EVERY).await;
-        let Ok(seeds) = discovery.seeds().await else { continue };
+        let found = discovery.seeds().await;
+        addresses.lock().unwrap_or_else(PoisonError::into_inner).note_discovery(&found);
+        let Ok(seeds) = found else { continue };
         if seeds.is_empty() || seeds == listed {
             continue;
         }
