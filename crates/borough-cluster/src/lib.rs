@@ -58,7 +58,8 @@ pub use self::sharding::{
     ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, EpochRefused, ExplainError,
     Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy,
     ProxyBuilder, Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap,
-    ShardMoves, ShardNews, ShardPlace, ShardRefusals, ShardStats, TurnTimes, WedgedWorker,
+    ShardMoves, ShardNews, ShardPlace, ShardRefusals, ShardStats, StateLoss, StateLossCount, StateLosses,
+    TurnTimes, WedgedWorker,
 };
 pub use self::topology::{Ended, Failure, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

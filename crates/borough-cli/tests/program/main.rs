@@ -6,6 +6,7 @@ mod commands;
 mod data;
 mod demo;
 mod folder;
+mod losing;
 mod managed;
 #[cfg(target_os = "linux")]
 mod recovering;

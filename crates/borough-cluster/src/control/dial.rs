@@ -11,6 +11,8 @@ use crate::transport::Boxed;
 /// Why there is no connection, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
+    /// The host of the address is a name that does not resolve.
+    Unresolved(String),
     /// Nobody listens there.
     Nobody(String),
     /// Another life than the one that was meant listens there.
@@ -68,6 +70,7 @@ impl Failure {
     fn of(error: &DialError) -> Self {
         let text = error.to_string();
         match error {
+            DialError::Unresolved { .. } => Self::Unresolved(text),
             DialError::Unreachable { source, .. }
                 if matches!(source.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset) =>
             {

@@ -9,8 +9,8 @@
 
 use std::convert::Infallible;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use borough_protocol::Effects;
@@ -21,8 +21,9 @@ use borough_protocol::settings::Checked;
 use borough_protocol::table::Cluster;
 use borough_protocol::time::Timestamp;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
+use super::addresses::Addresses;
 use super::backoff::Backoff;
 use super::disk::Disk;
 use super::driver::{Driver, Heard, Inputs};
@@ -35,7 +36,7 @@ use super::waiting::Waiting;
 use crate::discovery::Discovery;
 use crate::link::Hub;
 use crate::myself::Myself;
-use crate::sharding::{Depth, KindStats, Sharding, Sight};
+use crate::sharding::{Sharding, Sight};
 use crate::topology::{Failure, Publisher, Standing, TopologySnapshot};
 
 /// How many members of its last life a node looks for besides the seeds.
@@ -49,9 +50,6 @@ const RECOVERY_LOOK: Duration = Duration::from_secs(1);
 
 /// The discovery of a node that runs is asked that often.
 const SEEDS_EVERY: Duration = Duration::from_secs(1);
-
-/// For so long a life that ends counts what it loses.
-const COUNT_BOUND: Duration = Duration::from_millis(200);
 
 /// What all lives of a node have in common.
 pub(crate) struct Plan {
@@ -215,7 +213,7 @@ impl Lives {
             sharding: self.sharding.clone(),
             outlook: self.outlook.clone(),
             publisher: &mut self.publisher,
-            waiting: Waiting::new(clock.now()),
+            waiting: Waiting::new(clock.now(), self.means.addresses.clone()),
             disk: self.disk.as_mut(),
         };
         let mut driver = Driver { machine, performer, clock: clock.clone(), deadline: || Input::Deadline };
@@ -224,14 +222,14 @@ impl Lives {
         let end = tokio::select! {
             biased;
             end = driver.run(effects, inputs) => end,
-            never = watch_seeds(self.plan.discovery.as_ref(), listed, &self.to_itself) => match never {},
+            never = watch_seeds(self.plan.discovery.as_ref(), listed, &self.to_itself, &self.means.addresses) => match never {},
         };
         let memory = driver.machine.memory();
         drop(driver);
         // Whatever lived here ends with this life.
         self.sharding.lease.renew(Timestamp::ZERO);
         if let Some(End::GaveUp(why)) = &end {
-            self.tell_loss(*why).await;
+            self.sharding.lose(*why).await;
         }
         let mut shards = 0;
         self.sharding.show(|sight| {
@@ -241,29 +239,6 @@ impl Lives {
             table.is_some()
         });
         Some(Over { end: end?, last: self.publisher.current(), shards, memory })
-    }
-
-    /// Says what is lost with a life that ends because its cluster is gone, or goes on as another.
-    async fn tell_loss(&self, why: GaveUp) {
-        let (GaveUp::Overtaken(_) | GaveUp::Over) = why else { return };
-        let kinds = timeout(COUNT_BOUND, self.sharding.stats(Depth::Counts)).await;
-        let kinds = kinds.map(|stats| stats.kinds).unwrap_or_default();
-        let shards: usize = kinds.iter().map(|kind| kind.shards.len()).sum();
-        let entities: usize = kinds.iter().map(KindStats::entities).sum();
-        if let GaveUp::Overtaken(cluster) = why {
-            tracing::error!(
-                ?cluster,
-                shards,
-                entities,
-                "node yields to another cluster of its name, drops its shards and entities, and joins that cluster"
-            );
-        } else {
-            tracing::error!(
-                shards,
-                entities,
-                "the voters of this node's cluster are gone for good: node drops its shards and entities, and helps to found a new cluster"
-            );
-        }
     }
 
     /// Asks the discovery until it finds somebody, or the node is to go before; once, if the node need not wait for it.
@@ -278,6 +253,7 @@ impl Lives {
                 // What it asks may have died with the others.
                 () = sleep(RECOVERY_LOOK), if is_once => return Found::Seeds(Vec::new()),
             };
+            self.means.addresses.lock().unwrap_or_else(PoisonError::into_inner).note_discovery(&found);
             match found {
                 Ok(seeds) if !seeds.is_empty() => return Found::Seeds(seeds),
                 Ok(_) | Err(_) if is_once => return Found::Seeds(Vec::new()),
@@ -298,11 +274,14 @@ async fn watch_seeds(
     discovery: Option<&Arc<dyn Discovery>>,
     mut listed: Vec<Address>,
     to_itself: &mpsc::WeakSender<Input>,
+    addresses: &Mutex<Addresses>,
 ) -> Infallible {
     let Some(discovery) = discovery else { return pending().await };
     loop {
         sleep(SEEDS_EVERY).await;
-        let Ok(seeds) = discovery.seeds().await else { continue };
+        let found = discovery.seeds().await;
+        addresses.lock().unwrap_or_else(PoisonError::into_inner).note_discovery(&found);
+        let Ok(seeds) = found else { continue };
         if seeds.is_empty() || seeds == listed {
             continue;
         }

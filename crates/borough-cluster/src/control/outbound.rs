@@ -9,7 +9,7 @@
 //! often than the pauses allow. What waits while the peer cannot be reached is dropped: it would be old when it came.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use borough_protocol::incarnation::Address;
@@ -87,10 +87,13 @@ impl Outbound {
                 add(&self.means.counters.dropped, self.queue.clear());
                 return;
             }
-            match self.means.dialer.dial(&self.address, self.what_for).await {
+            let dialled = self.means.dialer.dial(&self.address, self.what_for).await;
+            let is_unresolved = matches!(dialled, Err(Failure::Unresolved(_)));
+            self.addresses().note_name(&self.address, !is_unresolved);
+            match dialled {
                 Ok(connection) => {
                     let peer = &connection.peer;
-                    self.means.addresses.lock().unwrap_or_else(PoisonError::into_inner).meet(peer);
+                    self.addresses().meet(peer);
                     if trouble.take().is_some() {
                         tracing::info!(peer = %peer, "reached");
                     }
@@ -121,6 +124,10 @@ impl Outbound {
         }
     }
 
+    fn addresses(&self) -> MutexGuard<'_, Addresses> {
+        self.means.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells the machine what it can use. If its queue is full it will be told at the next attempt.
     fn report(&self, failure: &Failure) {
         if let (Failure::Nobody(_) | Failure::AnotherLife, Use::ToLife(uid)) = (failure, self.what_for) {
@@ -132,6 +139,7 @@ impl Outbound {
     fn log(&self, failure: &Failure) {
         let peer = &self.address;
         match failure {
+            Failure::Unresolved(why) => tracing::info!(%peer, why, "name does not resolve"),
             Failure::Nobody(why) | Failure::Unreachable(why) => {
                 tracing::info!(%peer, why, "cannot be reached");
             }

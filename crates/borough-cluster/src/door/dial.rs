@@ -11,11 +11,17 @@ use tokio::time::timeout;
 
 use super::words::{Broken, hear, incarnation, say};
 use super::{Connection, Door, Lane};
-use crate::transport::Stream;
+use crate::transport::{Stream, Unresolved};
 
 /// Why there is no connection. Nothing is left open.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DialError {
+    /// The host of the address is a name that does not resolve.
+    #[error("{source}")]
+    Unresolved {
+        /// What the resolver says, with the address.
+        source: io::Error,
+    },
     /// Nobody answers there, or the connection broke.
     #[error("{address} cannot be reached: {source}")]
     Unreachable {
@@ -155,6 +161,7 @@ impl Door {
 fn by_io(to: &Address, source: io::Error) -> DialError {
     let address = to.clone();
     match source.kind() {
+        _ if Unresolved::is_in(&source) => DialError::Unresolved { source },
         io::ErrorKind::PermissionDenied => DialError::NotCertified { address, source },
         io::ErrorKind::InvalidData => DialError::NotBorough { address, why: source.to_string() },
         _ => DialError::Unreachable { address, source },

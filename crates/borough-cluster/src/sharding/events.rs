@@ -11,6 +11,8 @@ use borough_protocol::table::Table;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use super::loss::{StateLoss, StateLosses};
+
 /// Something happened to a shard of a type that was started on this node. Versions of the table may be skipped; what happened in them is not told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardEvent {
@@ -103,6 +105,9 @@ pub enum ShardNews {
         /// For how long it had none.
         after: Duration,
     },
+    /// This node gave up its part in the cluster and dropped all it hosted: it yielded to another cluster of its name, the voters of its own are gone for
+    /// good, or it was removed.
+    StateLost(StateLoss),
 }
 
 impl ShardEvent {
@@ -162,6 +167,7 @@ pub(super) struct Chronicle {
     /// By type.
     moves: BTreeMap<Arc<str>, ShardMoves>,
     suspended: Option<Instant>,
+    losses: StateLosses,
 }
 
 impl Chronicle {
@@ -224,6 +230,16 @@ impl Chronicle {
     /// What has moved of that type, to and from this node.
     pub(super) fn moves(&self, kind: &str) -> ShardMoves {
         self.moves.get(kind).copied().unwrap_or_default()
+    }
+
+    /// All that the node dropped by giving up.
+    pub(super) fn losses(&self) -> StateLosses {
+        self.losses
+    }
+
+    /// The node gave up, and dropped that.
+    pub(super) fn lose(&mut self, loss: &StateLoss) {
+        self.losses.add(loss);
     }
 
     /// The lease is over, or there is one again.

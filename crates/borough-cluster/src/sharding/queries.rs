@@ -18,6 +18,7 @@ use super::error::{ExplainError, MoveError};
 use super::events::{ShardEvent, ShardMoves};
 use super::host::{Depth, TurnTimes, Woken};
 use super::lack::{self, Lack};
+use super::loss::StateLosses;
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
 use crate::node::{Gathered, Node};
@@ -33,6 +34,8 @@ pub(super) const PATH: &str = "/borough-sharding";
 pub struct NodeStats {
     /// Each type that was started there, by name.
     pub kinds: Vec<KindStats>,
+    /// What the node dropped, since its process started, because it gave up its part in a cluster.
+    pub state_losses: StateLosses,
 }
 
 /// What lives of one type on one node.
@@ -137,7 +140,7 @@ impl Sharding {
             kinds.push(shell.stats(depth).await);
         }
         kinds.sort_by(|a, b| a.name.cmp(&b.name));
-        NodeStats { kinds }
+        NodeStats { kinds, state_losses: self.chronicle().losses() }
     }
 
     /// Where an entity lives, and why there.

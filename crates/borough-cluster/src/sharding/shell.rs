@@ -12,6 +12,7 @@ use borough_protocol::table::Table;
 use borough_protocol::version::Version;
 
 use super::host::{Depth, Order, Woken};
+use super::loss::Hosted;
 use super::queries::KindStats;
 use super::routes::Used;
 use super::watchdog::WedgedWorker;
@@ -89,6 +90,9 @@ pub(super) trait Shell: Send + Sync {
 
     /// What lives here.
     fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>>;
+
+    /// How many shards and entities live here now: waits for as long as a handler holds up a lane. `None` if a lane is gone.
+    fn hosted_now(&self) -> Pin<Box<dyn Future<Output = Option<Hosted>> + Send + '_>>;
 
     /// Waits until its lanes have attended to everything that was sent here before.
     fn flushed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

@@ -18,6 +18,7 @@ use super::hold::{Held, Hold, Next};
 use super::host::{Barrier, Depth, Order, Parcel, Woken};
 use super::inlet::KindInlet;
 use super::kind::{KindCore, weight};
+use super::loss::Hosted;
 use super::queries::KindStats;
 use super::routes::{Used, Way};
 use super::shell::{Closing, Opening, Shell};
@@ -272,6 +273,18 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn stats(&self, depth: Depth) -> Pin<Box<dyn Future<Output = KindStats> + Send + '_>> {
         Box::pin(self.take_stats(depth))
+    }
+
+    fn hosted_now(&self) -> Pin<Box<dyn Future<Output = Option<Hosted>> + Send + '_>> {
+        Box::pin(async {
+            let mut hosted = Hosted::default();
+            for lane in self.lanes() {
+                let shards = lane.stats_now(Depth::Counts).await?.shards;
+                hosted.shards += shards.len();
+                hosted.entities += shards.iter().map(|(_, _, entities)| entities).sum::<usize>();
+            }
+            Some(hosted)
+        })
     }
 
     fn flushed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -6,6 +6,7 @@ pub(crate) mod host;
 pub(crate) mod memory;
 pub(crate) mod tcp;
 pub(crate) mod tls;
+mod unresolved;
 
 use std::future::Future;
 use std::io;
@@ -13,6 +14,8 @@ use std::pin::Pin;
 
 use borough_protocol::incarnation::Address;
 use tokio::io::{AsyncRead, AsyncWrite};
+
+pub(crate) use self::unresolved::Unresolved;
 
 /// A future in a box, as traits that are used through `dyn` return it.
 pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -22,7 +25,8 @@ pub(crate) trait Transport: Send + Sync {
     /// Listens at that address.
     fn bind(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Listener>>>;
 
-    /// Connects to that address, and lets the other side prove itself as far as this kind of network can.
+    /// Connects to that address, and lets the other side prove itself as far as this kind of network can. Fails with [`Unresolved`] inside of the error if its
+    /// host is a name without an address.
     fn dial(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Stream>>>;
 
     /// Lets one who connected prove itself as far as this kind of network can. It may take as long as the other side likes: the

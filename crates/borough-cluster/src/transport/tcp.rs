@@ -4,6 +4,7 @@
 //! peers are found by heartbeats; keepalive is for what lies between, and for halves of connections.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,8 +13,9 @@ use borough_protocol::incarnation::Address;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::time::timeout;
 
-use super::{Boxed, Listener, Stream, Transport};
+use super::{Boxed, Listener, Stream, Transport, Unresolved};
 
 /// TCP without anything on top.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +35,8 @@ impl Transport for TcpTransport {
     fn dial(&self, address: &Address) -> Boxed<'_, io::Result<Box<dyn Stream>>> {
         let address = address.clone();
         Box::pin(async move {
-            match TcpStream::connect(address.as_str()).await {
+            let places = resolve(&address).await?;
+            match TcpStream::connect(&*places).await {
                 Ok(stream) => {
                     keep_alive(&stream);
                     Ok(Box::new(TcpConnection::new(stream)) as Box<dyn Stream>)
@@ -48,6 +51,22 @@ impl Transport for TcpTransport {
     }
 }
 
+/// Where that address is now. A resolver that does not answer in time does not resolve the name.
+async fn resolve(address: &Address) -> io::Result<Vec<SocketAddr>> {
+    let Ok(found) = timeout(RESOLVE_TIME, lookup_host(address.as_str())).await else {
+        let why = format!("the resolver did not answer within {} s", RESOLVE_TIME.as_secs());
+        return Err(Unresolved::error(address, &why));
+    };
+    match found.map(Iterator::collect) {
+        Ok(places) => Ok(places),
+        // Not of the form `host:port`: no name was looked up.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(about("cannot connect to", address, &error))
+        }
+        Err(error) => Err(Unresolved::error(address, &error)),
+    }
+}
+
 /// Has the system look whether a silent connection still stands, so that what lies between forgets no idle one, and half of one does not
 /// stay for ever. Without it nothing is wrong, only slower.
 fn keep_alive(stream: &TcpStream) {
@@ -56,6 +75,10 @@ fn keep_alive(stream: &TcpStream) {
         tracing::debug!(%error, "a connection is not kept alive");
     }
 }
+
+/// For so long the resolver is waited for: less than a handshake may take by default, so that a name that does not resolve is told apart from a node that does
+/// not answer.
+const RESOLVE_TIME: Duration = Duration::from_secs(4);
 
 const KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
@@ -196,6 +219,20 @@ mod tests {
         let address = listener.local_address().unwrap();
         assert!(address.as_str().starts_with("127.0.0.1:"));
         assert!(!address.as_str().ends_with(":0"));
+    }
+
+    /// A part of a name has 63 letters at most: the system refuses the name by itself, and asks nobody.
+    #[tokio::test]
+    async fn a_name_that_does_not_resolve_is_told_apart_from_an_address_where_nobody_listens() {
+        let name = Address::new(format!("{}.invalid:25520", "a".repeat(64)));
+        let error = TcpTransport.dial(&name).await.err().unwrap();
+        assert!(Unresolved::is_in(&error), "{error}");
+        assert!(error.to_string().contains("does not resolve"), "{error}");
+        let listener = TcpTransport.bind(&Address::new("127.0.0.1:0")).await.unwrap();
+        let address = listener.local_address().unwrap();
+        drop(listener);
+        let error = TcpTransport.dial(&address).await.err().unwrap();
+        assert!(!Unresolved::is_in(&error), "{error}");
     }
 
     #[tokio::test]

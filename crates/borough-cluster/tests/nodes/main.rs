@@ -8,6 +8,8 @@ mod finding;
 mod forming;
 mod gathering;
 mod going;
+#[path = "../sharding/hearing.rs"]
+mod hearing;
 mod recovering;
 mod repeating;
 mod returning;
@@ -15,4 +17,5 @@ mod rig;
 mod setting;
 mod starting;
 mod talking;
+mod waiting;
 mod watching;

@@ -11,7 +11,10 @@ mod crashing;
 mod cutting;
 mod discovering;
 mod durable;
+#[path = "../sharding/hearing.rs"]
+mod hearing;
 mod history;
+mod losing;
 mod rig;
 mod rolling;
 mod situations;

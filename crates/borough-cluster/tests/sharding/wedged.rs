@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault, Reply};
-use borough_cluster::{Node, NodeBuilder, Region};
+use borough_cluster::{GaveUp, Node, NodeBuilder, Region, ShardNews};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
@@ -62,6 +62,25 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     timeout(BOUND, looks).await.unwrap_or_else(|_| panic!("in vain: {what}"));
 }
 
+/// Asks entities until one of them lives on that node.
+async fn an_entity_of(node: &Node, blockers: &Region<Task>) -> String {
+    let lives_there = |id: &u64| {
+        node.explain("blockers", id.to_string()).unwrap().owner.is_some_and(|(_, uid)| uid == node.uid())
+    };
+    let found = timeout(BOUND, async {
+        loop {
+            for id in 0..24_u64 {
+                blockers.ask(id.to_string(), Task::Answer).await.unwrap();
+            }
+            if let Some(id) = (0..24).find(lives_there) {
+                return id.to_string();
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    found.await.expect("no shards came to the node")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn a_worker_that_a_handler_blocks_is_named_makes_the_node_unready_and_is_forgotten_once_it_answers() {
     let (node, blockers, go) = start(Node::builder("test")).await;
@@ -92,22 +111,8 @@ async fn a_handler_that_outlasts_its_lease_is_counted_once_while_it_runs() {
     let (b, _, _) = start(Node::builder("test").seed(&seed)).await;
     let (c, blockers, go) = start(Node::builder("test").seed(&seed)).await;
     timeout(BOUND, c.wait_for(3)).await.unwrap().unwrap();
-    let lives_here = |id: &u64| {
-        c.explain("blockers", id.to_string()).unwrap().owner.is_some_and(|(_, uid)| uid == c.uid())
-    };
-    let here = timeout(BOUND, async {
-        loop {
-            for id in 0..24_u64 {
-                blockers.ask(id.to_string(), Task::Answer).await.unwrap();
-            }
-            if let Some(id) = (0..24).find(lives_here) {
-                return id;
-            }
-            tokio::task::yield_now().await;
-        }
-    });
-    let here = here.await.expect("no shards came to the third node");
-    timeout(BOUND, blockers.ask(here.to_string(), Task::Block)).await.unwrap().unwrap();
+    let here = an_entity_of(&c, &blockers).await;
+    timeout(BOUND, blockers.ask(here, Task::Block)).await.unwrap().unwrap();
     drop((a, b));
     let overran = async || {
         let stats = timeout(BOUND, c.sharding_stats_here()).await.unwrap();
@@ -128,4 +133,30 @@ async fn a_handler_that_outlasts_its_lease_is_counted_once_while_it_runs() {
         every.tick().await;
         assert_eq!(overran().await, 1);
     }
+}
+
+/// The cluster removes the node while a handler holds up one of its lanes: the lane cannot say how many entities it has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_node_that_drops_entities_it_cannot_count_says_so() {
+    let (a, _, _) = start(Node::builder("test").node_id("a")).await;
+    let (b, blockers, go) = start(Node::builder("test").node_id("b").seed(a.address().to_string())).await;
+    timeout(BOUND, a.wait_for(2)).await.unwrap().unwrap();
+    let here = an_entity_of(&b, &blockers).await;
+    timeout(BOUND, blockers.ask(here, Task::Block)).await.unwrap().unwrap();
+    let mut news = b.shard_events();
+    a.down("b").await.unwrap();
+    let loss = timeout(BOUND, async {
+        loop {
+            if let ShardNews::StateLost(loss) = news.recv().await.unwrap().what {
+                return loss;
+            }
+        }
+    });
+    let loss = loss.await.expect("the node did not say what it drops");
+    assert_eq!((loss.why, loss.entities), (GaveUp::Removed, None));
+    assert!(loss.shards > 0, "the table knows its shards: {loss:?}");
+    go.send(()).unwrap();
+    let counts = timeout(BOUND, b.sharding_stats_here()).await.unwrap().state_losses.removed;
+    assert_eq!((counts.times, counts.entities, counts.uncounted), (1, 0, 1));
+    assert_eq!(counts.shards, loss.shards as u64);
 }

@@ -63,5 +63,5 @@ fn of_reach(member: &Member) -> News {
 }
 
 fn about(what: EventKind, node: String, text: String) -> News {
-    News { what, node: Some(node), kind: None, shard: None, text }
+    News { node: Some(node), ..News::new(what, text) }
 }

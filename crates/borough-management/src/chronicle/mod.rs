@@ -59,8 +59,9 @@ async fn listen(
             event = shards.recv() => match event {
                 Ok(event) => {
                     // Whoever is named may have come with the newest snapshot.
-                    names.learn(&topology.current());
-                    chronicle.write(words::of_shard(&event, &names));
+                    let now = topology.current();
+                    names.learn(&now);
+                    chronicle.write(words::of_shard(&event, &names, now.node_id.as_str()));
                 }
                 Err(RecvError::Lagged(count)) => chronicle.write(words::of_missed(count)),
                 Err(RecvError::Closed) => return,

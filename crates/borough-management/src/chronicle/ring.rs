@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::words;
 use crate::bureau::now_millis;
-use crate::view::{ClusterEvent, EventKind};
+use crate::view::{ClusterEvent, EventKind, StateLoss};
 
 /// How many events are kept.
 pub(crate) const KEPT: usize = 1000;
@@ -21,7 +21,15 @@ pub(crate) struct News {
     pub(crate) node: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) shard: Option<u32>,
+    pub(crate) loss: Option<StateLoss>,
     pub(crate) text: String,
+}
+
+impl News {
+    /// About no node, type or shard.
+    pub(crate) fn new(what: EventKind, text: String) -> Self {
+        Self { what, node: None, kind: None, shard: None, loss: None, text }
+    }
 }
 
 /// How many there were in this process.
@@ -99,9 +107,9 @@ impl Chronicle {
     }
 
     fn event(&self, number: u64, news: News) -> ClusterEvent {
-        let News { what, node, kind, shard, text } = news;
+        let News { what, node, kind, shard, loss, text } = news;
         let (at_millis, seen_by) = (now_millis(), self.seen_by.clone());
-        ClusterEvent { number, at_millis, seen_by, what, node, kind, shard, text }
+        ClusterEvent { number, at_millis, seen_by, what, node, kind, shard, loss, text }
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<ClusterEvent>> {

@@ -3,16 +3,17 @@
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
-use borough_cluster::Uid;
+use borough_cluster::{GaveUp, Uid};
 
 use super::ring::{Chronicle, KEPT, News};
-use crate::view::{ClusterEvent, EventKind};
+use super::words;
+use crate::view::{ClusterEvent, EventKind, StateLoss};
 
 fn chronicle(events: usize) -> Chronicle {
     let chronicle = Chronicle::new("n1".to_owned(), Uid::new(7).unwrap());
     for number in 1..=events {
         let text = number.to_string();
-        chronicle.write(News { what: EventKind::Other, node: None, kind: None, shard: None, text });
+        chronicle.write(News::new(EventKind::Other, text));
     }
     chronicle
 }
@@ -64,6 +65,29 @@ async fn who_waits_is_woken_by_the_next_event() {
         async move { chronicle.after(1).await }
     });
     tokio::task::yield_now().await;
-    chronicle.write(News { what: EventKind::Other, node: None, kind: None, shard: None, text: "two".into() });
+    chronicle.write(News::new(EventKind::Other, "two".into()));
     assert_eq!(waiting.await.unwrap().text, "two");
+}
+
+#[test]
+fn a_loss_says_why_and_how_much_and_that_entities_were_not_counted() {
+    let loss = |shards, entities| StateLoss { reason: "removed".into(), yielded_to: None, shards, entities };
+    let text = |why, shards, entities| words::of_loss("n1", why, loss(shards, entities)).text;
+    assert_eq!(
+        text(GaveUp::Removed, 1, Some(1)),
+        "n1 was removed by its cluster, which goes on without it, and dropped 1 shard and 1 entity"
+    );
+    assert_eq!(
+        text(GaveUp::Over, 8, None),
+        "n1 gave up, because the voters of its cluster are gone for good, and dropped 8 shards and an unknown number of entities"
+    );
+    let news = words::of_loss("n1", GaveUp::Over, loss(8, None));
+    assert_eq!((news.what, news.node.as_deref()), (EventKind::StateLost, Some("n1")));
+    assert_eq!(news.loss, Some(loss(8, None)));
+}
+
+#[test]
+fn an_event_of_a_kind_that_is_not_known_yet_can_be_read() {
+    let read = |text| serde_json::from_str::<EventKind>(text).unwrap();
+    assert_eq!([read("\"state-lost\""), read("\"not-yet\"")], [EventKind::StateLost, EventKind::Other]);
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use borough_cluster::{Dropped, ShardEvent, ShardNews, TopologySnapshot, Uid};
+use borough_cluster::{Dropped, GaveUp, ShardEvent, ShardNews, TopologySnapshot, Uid};
 
 use super::ring::News;
-use crate::view::EventKind;
+use crate::look::state_loss;
+use crate::view::{EventKind, StateLoss};
 
 /// How many lives that are gone are remembered by name.
 const REMEMBERED: usize = 1024;
@@ -42,17 +43,17 @@ impl Names {
 /// Some events are gone.
 pub(super) fn of_missed(count: u64) -> News {
     let text = format!("{count} events were missed");
-    News { what: EventKind::Missed, node: None, kind: None, shard: None, text }
+    News::new(EventKind::Missed, text)
 }
 
 /// What was heard before comes from another chronicle than what follows.
 pub(super) fn of_beginning(seen_by: &str) -> News {
     let text = format!("the events of {seen_by} begin anew: some may have been missed");
-    News { what: EventKind::Missed, node: None, kind: None, shard: None, text }
+    News::new(EventKind::Missed, text)
 }
 
-/// What happened to a shard.
-pub(super) fn of_shard(event: &ShardEvent, names: &Names) -> News {
+/// What happened to a shard, or to all of this node, which is called `here`.
+pub(super) fn of_shard(event: &ShardEvent, names: &Names, here: &str) -> News {
     let shard = format!("shard {} of {}", event.shard, event.kind);
     let (what, node, text) = match &event.what {
         ShardNews::Allocated { owner, epoch } => {
@@ -107,13 +108,36 @@ pub(super) fn of_shard(event: &ShardEvent, names: &Names) -> News {
             let text = format!("this node has a lease again{}", lasting(" after ", Some(*after)));
             return about_lease(text);
         }
+        ShardNews::StateLost(loss) => return of_loss(here, loss.why, state_loss(loss)),
         other => (EventKind::Other, None, format!("{shard}: {other:?}")),
     };
-    News { what, node, kind: Some(event.kind.to_string()), shard: Some(event.shard), text }
+    News { node, kind: Some(event.kind.to_string()), shard: Some(event.shard), ..News::new(what, text) }
+}
+
+/// That node gave up its part in a cluster, and dropped all it hosted.
+pub(super) fn of_loss(node: &str, why: GaveUp, loss: StateLoss) -> News {
+    let because = match (why, &loss.yielded_to) {
+        (_, Some(cluster)) => format!("{node} yielded to another cluster of its name ({cluster})"),
+        (GaveUp::Over, _) => format!("{node} gave up, because the voters of its cluster are gone for good,"),
+        (GaveUp::Removed, _) => format!("{node} was removed by its cluster, which goes on without it,"),
+        (GaveUp::Recovers, _) => format!("{node} was ordered to recover"),
+        (why, _) => format!("{node} gave up its part in the cluster ({why:?})"),
+    };
+    let shards = counted(loss.shards, "shard", "shards");
+    let entities = match loss.entities {
+        Some(entities) => counted(entities, "entity", "entities"),
+        None => "an unknown number of entities".to_owned(),
+    };
+    let text = format!("{because} and dropped {shards} and {entities}");
+    News { node: Some(node.to_owned()), loss: Some(loss), ..News::new(EventKind::StateLost, text) }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn about_lease(text: String) -> News {
-    News { what: EventKind::Lease, node: None, kind: None, shard: None, text }
+    News::new(EventKind::Lease, text)
 }
 
 fn lasting(before: &str, time: Option<Duration>) -> String {

@@ -1,12 +1,19 @@
-// Messages that did not simply arrive: which wait, which were refused or dropped, and why.
+// Messages that did not simply arrive: which wait, which were refused or dropped, and why; and the state that nodes lost when they gave up their cluster.
 
-import { byId, count, element, words } from "./dom.js";
+import { byId, count, counted, element, words } from "./dom.js";
 import { bullet } from "./marks.js";
 
 const host = byId("losses");
 // What each node counted in the last answer.
 let previous = new Map();
 let key = "";
+// Why a node gave up its part in a cluster.
+const GAVE_UP = {
+  yielded: "yielded to another cluster",
+  "voters-gone": "lost its voters for good",
+  removed: "was removed by its cluster",
+  recovered: "was ordered to recover",
+};
 
 /** Draws the counts of all nodes and types together, with what was added since the last answer. */
 export function drawLosses(stats) {
@@ -14,14 +21,16 @@ export function drawLosses(stats) {
   const held = [...now].filter(([, counts]) => counts.held > 0).map(([node, counts]) => [node, counts.held, 0]);
   const [refused, dropped] = [summed(now, "refused"), summed(now, "dropped")];
   const forwarded = [...now.values()].reduce((sum, counts) => sum + counts.forwarded, 0);
+  const lost = stats.nodes.flatMap((node) => (node.state_losses ?? []).map((loss) => ({ node: node.node, ...loss })));
   previous = now;
-  const next = JSON.stringify([held, refused, dropped, forwarded]);
+  const next = JSON.stringify([held, refused, dropped, forwarded, lost]);
   if (next === key) return;
   key = next;
   host.replaceChildren(
     table("Held", "wait for a way now", held, (name) => [bullet(name), element("span", { text: name })], "Nothing waits."),
     table("Refused", "given back to the sender", refused, named, "Nothing was refused."),
     table("Dropped", "reached no handler", dropped, named, "Nothing was dropped."),
+    stateLost(lost),
     element("p", { class: "summary", text: forwarded ? `${count(forwarded)} were sent on after their shard had moved, which costs a step and loses nothing.` : "" }),
   );
 }
@@ -70,4 +79,22 @@ function table(title, meaning, rows, cells, none) {
     return element("li", {}, element("span", { class: "reason-name" }, ...cells(name)), number, added, bar);
   });
   return element("div", { class: "reasons" }, head, element("ul", {}, ...list));
+}
+
+/** What nodes dropped since their processes started, with all they hosted: one row for each node and reason. */
+function stateLost(lost) {
+  const head = element("h3", {}, element("span", { text: "State lost" }), element("span", { class: "aside", text: "by nodes that gave up their cluster" }));
+  if (lost.length === 0) return element("div", { class: "reasons" }, head, element("p", { class: "none", text: "No node gave up." }));
+  const rows = lost.map((loss) => {
+    const why = `${loss.node} ${GAVE_UP[loss.reason] ?? "gave up its cluster"}${loss.times > 1 ? `, ${count(loss.times)} times` : ""}`;
+    return element("li", { class: "state-lost" }, element("span", { class: "reason-name" }, bullet(loss.node), element("span", { text: why })), element("span", { class: "amount", text: amount(loss) }));
+  });
+  return element("div", { class: "reasons" }, head, element("ul", {}, ...rows));
+}
+
+/** How much that was. Entities that could not be counted in time are not none. */
+function amount({ shards, entities, times, uncounted }) {
+  const known = `${count(entities)} ${entities === 1 ? "entity" : "entities"}`;
+  if (uncounted === 0) return `${counted(shards, "shard")}, ${known}`;
+  return `${counted(shards, "shard")}, ${uncounted === times ? "an unknown number of entities" : `${known} and an unknown number more`}`;
 }

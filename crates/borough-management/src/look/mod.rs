@@ -2,6 +2,7 @@
 
 mod entities;
 mod health;
+mod losses;
 mod members;
 mod recovery;
 mod settings;
@@ -10,6 +11,7 @@ mod stats;
 
 pub(crate) use self::entities::{entities, location};
 pub(crate) use self::health::{live, ready};
+pub(crate) use self::losses::{state_loss, state_losses};
 pub(crate) use self::members::{members, state};
 pub(crate) use self::recovery::recovery;
 pub(crate) use self::settings::settings;

@@ -7,6 +7,7 @@ use borough_cluster::{Gathered, KindStats, NodeStats};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::losses::state_losses;
 use crate::bureau::{Bureau, now_millis};
 use crate::view;
 
@@ -52,7 +53,10 @@ impl StatsDesk {
             let node = node.to_string();
             match answer {
                 Ok(stats) => {
-                    nodes.push(view::NodeStats { node, kinds: stats.kinds.iter().map(kind_stats).collect() });
+                    let kinds = stats.kinds.iter().map(kind_stats).collect();
+                    let mut state_losses = state_losses(&stats.state_losses);
+                    state_losses.retain(|lost| lost.times > 0);
+                    nodes.push(view::NodeStats { node, kinds, state_losses });
                 }
                 Err(error) => missing.push(view::Count { name: node, value: error.to_string() }),
             }
@@ -105,6 +109,6 @@ pub(super) fn nanos(took: Duration) -> u64 {
     u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn count(number: usize) -> u64 {
+pub(super) fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }

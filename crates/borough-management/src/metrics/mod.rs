@@ -13,8 +13,8 @@ use borough_cluster::{Member, NodeStats, Standing, TurnTimes};
 
 use self::text::{Exposition, Kind};
 use crate::bureau::Bureau;
-use crate::look::{kind_stats, state};
-use crate::view::{Count, KindStats};
+use crate::look::{kind_stats, state, state_losses};
+use crate::view::{Count, KindStats, StateLossCount};
 
 /// As which the text is sent.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -30,6 +30,7 @@ pub(crate) async fn of(bureau: &Bureau) -> String {
     of_turns(&stats, &mut text);
     of_losses(&kinds, &mut text);
     of_moves(&kinds, &mut text);
+    of_state_losses(&state_losses(&stats.state_losses), &mut text);
     of_node(bureau, &mut text);
     text.finish()
 }
@@ -203,6 +204,39 @@ fn of_moves(kinds: &[KindStats], text: &mut Exposition) {
         ];
         for (outcome, count) in all {
             moves.sample(&[("type", &stats.kind), ("outcome", outcome)], count);
+        }
+    }
+}
+
+/// Every reason, also at 0: what was never there cannot be seen to grow.
+fn of_state_losses(losses: &[StateLossCount], text: &mut Exposition) {
+    type Value = fn(&StateLossCount) -> u64;
+    let families: [(&str, &str, Value); 4] = [
+        (
+            "borough_state_losses_total",
+            "How often this node gave up its part in a cluster and dropped all it hosted, by reason.",
+            |lost| lost.times,
+        ),
+        (
+            "borough_state_lost_shards_total",
+            "Shards that this node dropped by giving up, by reason.",
+            |lost| lost.shards,
+        ),
+        (
+            "borough_state_lost_entities_total",
+            "Entities that this node dropped by giving up, by reason, of those that were counted in time.",
+            |lost| lost.entities,
+        ),
+        (
+            "borough_state_losses_uncounted_total",
+            "How often this node gave up and its entities could not be counted in time, by reason.",
+            |lost| lost.uncounted,
+        ),
+    ];
+    for (name, help, value) in families {
+        let mut family = text.family(name, Kind::Counter, help);
+        for lost in losses {
+            family.sample(&[("reason", &lost.reason)], value(lost));
         }
     }
 }

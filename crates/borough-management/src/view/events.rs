@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::losses::StateLoss;
+
 /// Something happened: one of `GET /api/events`, as a server-sent event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterEvent {
@@ -19,6 +21,9 @@ pub struct ClusterEvent {
     pub kind: Option<String>,
     /// Which shard.
     pub shard: Option<u32>,
+    /// What the node dropped, if it gave up its part in a cluster.
+    #[serde(default)]
+    pub loss: Option<StateLoss>,
     /// All of it in one sentence.
     pub text: String,
 }
@@ -44,8 +49,11 @@ pub enum EventKind {
     CalledOff,
     /// The node that tells has no lease, or has one again.
     Lease,
+    /// The node that tells gave up its part in a cluster, and dropped all it hosted.
+    StateLost,
     /// Events were missed, how many is in the text; or may have been, because the node's process is another.
     Missed,
-    /// Anything else.
+    /// Anything else, also what a newer node tells and this program does not know.
+    #[serde(other)]
     Other,
 }

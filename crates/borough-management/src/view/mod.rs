@@ -6,6 +6,7 @@
 mod entities;
 mod events;
 mod health;
+mod losses;
 mod members;
 mod orders;
 mod recovery;
@@ -16,6 +17,7 @@ mod stats;
 pub use entities::{BusyEntity, Entities, Location, SlowEntity};
 pub use events::{ClusterEvent, EventKind};
 pub use health::Health;
+pub use losses::{StateLoss, StateLossCount};
 pub use members::{Member, Members};
 pub use orders::{Accepted, MoveOrder, Problem};
 pub use recovery::{RecoverOrder, Recovery, RecoveryMember};

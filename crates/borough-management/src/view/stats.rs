@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::losses::StateLossCount;
+
 /// What lives and happens on each node: `GET /api/stats`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
@@ -22,6 +24,9 @@ pub struct NodeStats {
     pub node: String,
     /// Each type that was started there, by name.
     pub kinds: Vec<KindStats>,
+    /// What it dropped, since its process started, because it gave up its part in a cluster; the reasons that occurred.
+    #[serde(default)]
+    pub state_losses: Vec<StateLossCount>,
 }
 
 /// Of one type on one node. Counts go on from the start of its process.

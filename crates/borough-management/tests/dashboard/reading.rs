@@ -1,6 +1,6 @@
 //! What the page shows of a cluster that holds still.
 
-use borough_management::view::{EventKind, SlowEntity};
+use borough_management::view::{EventKind, SlowEntity, StateLossCount};
 
 use crate::browser::Browser;
 use crate::page::Page;
@@ -39,6 +39,11 @@ const LEAST_CONTRAST: &str = r"(() => {
 /// An entity of the second node.
 fn slow(id: &str, took_nanos: u64) -> SlowEntity {
     SlowEntity { kind: "sensors".to_owned(), id: id.to_owned(), node: NAMES[1].to_owned(), took_nanos }
+}
+
+/// What a node dropped for that reason: so many times, of which the entities were not counted so often.
+fn lost(reason: &str, times: u64, uncounted: u64) -> StateLossCount {
+    StateLossCount { reason: reason.to_owned(), times, shards: 85, entities: 1200, uncounted }
 }
 
 pub(crate) async fn opened<'a>(browser: &'a Browser, stage: &StandIn) -> Page<'a> {
@@ -115,6 +120,36 @@ async fn how_long_turns_take_is_plotted_and_who_is_slow_is_named() {
 }
 
 #[tokio::test]
+async fn what_nodes_dropped_by_giving_up_is_told_with_the_reason_and_how_much() {
+    let Some(browser) = Browser::start() else { return };
+    let mut scene = Scene::calm(&NAMES);
+    let text =
+        "node-2 yielded to another cluster of its name (1/2/3) and dropped 85 shards and 1200 entities";
+    scene.tell(EventKind::StateLost, "node-2", None, text);
+    let stage = StandIn::start(scene).await;
+    let page = opened(&browser, &stage).await;
+    page.until("document.querySelector('#losses')?.textContent.includes('No node gave up.')").await;
+    page.until("document.querySelectorAll('#log li[data-what=state-lost].loud').length === 1").await;
+    stage.change(|scene| {
+        scene.stats.nodes[1].state_losses = vec![lost("yielded", 1, 0), lost("voters-gone", 3, 2)];
+        scene.stats.nodes[2].state_losses = vec![StateLossCount { entities: 0, ..lost("removed", 1, 1) }];
+    });
+    let rows = "[...document.querySelectorAll('#losses .state-lost')].map((row) => [...row.querySelectorAll('.reason-name > :last-child, .amount')].map((one) => one.textContent).join(': '))";
+    page.until(&format!("{rows}.length === 3")).await;
+    assert_eq!(
+        page.evaluate::<Vec<String>>(rows).await,
+        [
+            "node-2 yielded to another cluster: 85 shards, 1,200 entities",
+            "node-2 lost its voters for good, 3 times: 85 shards, 1,200 entities and an unknown number more",
+            "node-3 was removed by its cluster: 85 shards, an unknown number of entities",
+        ]
+    );
+    assert_eq!(page.complaints(), Vec::<serde_json::Value>::new());
+    page.picture("state-lost").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn a_phone_scrolls_in_one_direction_only() {
     let Some(browser) = Browser::start() else { return };
     let long = "a-node-with-a-name-that-somebody-generated-0123456789abcdef.cluster.example";
@@ -142,6 +177,8 @@ async fn light_and_dark_are_both_readable() {
     scene.members.members[6].state = "leaving".to_owned();
     scene.members.advice = Some("It has no lease; start a third node.".to_owned());
     scene.tell(EventKind::Coordinator, "node-1", None, "node-1 coordinates");
+    scene.tell(EventKind::StateLost, "node-2", None, "node-2 yielded to another cluster");
+    scene.stats.nodes[1].state_losses = vec![lost("yielded", 1, 0)];
     scene.slowest = vec![slow("sensor-12", 2_150_000_000)];
     let stage = StandIn::start(scene).await;
     let page = opened(&browser, &stage).await;

@@ -8,6 +8,7 @@ mod events;
 mod fleet;
 mod guarding;
 mod hostile;
+mod losing;
 mod openapi;
 mod ordering;
 mod reading;

@@ -169,12 +169,17 @@ impl<M: Message> Lane<M> {
         if self.0.probe.missed() > 1 {
             return last().clone();
         }
-        let (say, said) = oneshot::channel();
-        self.order(Order::Stats(depth, say));
-        let Ok(said) = timeout(STATS_TIME, said).await else { return last().clone() };
+        let Ok(said) = timeout(STATS_TIME, self.stats_now(depth)).await else { return last().clone() };
         let stats = said.unwrap_or_default();
         last().clone_from(&stats);
         stats
+    }
+
+    /// What lives in the lane now: waits for as long as a handler holds it up. `None` if it is gone.
+    pub(crate) async fn stats_now(&self, depth: Depth) -> Option<LaneStats> {
+        let (say, said) = oneshot::channel();
+        self.order(Order::Stats(depth, say));
+        said.await.ok()
     }
 
     /// Asks the lane for a sign that it runs; how many of those in a row it has not given. `None` if it has ended.

@@ -17,7 +17,7 @@ mod link;
 mod listener;
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
@@ -32,7 +32,7 @@ use tokio::sync::Notify;
 use self::link::{Condition, Link};
 use self::listener::{MemoryListener, Queue};
 use self::stream::MemoryStream;
-use super::{Boxed, Listener, Stream, Transport};
+use super::{Boxed, Listener, Stream, Transport, Unresolved};
 
 /// A network of named addresses. Clones are the same network.
 #[derive(Clone)]
@@ -44,6 +44,8 @@ pub struct MemoryNetwork {
 
 struct State {
     listeners: BTreeMap<Address, Queue>,
+    /// Addresses whose names do not resolve.
+    unresolved: BTreeSet<Address>,
     /// What is wrong from one address to another; nothing for those that are not in it.
     conditions: BTreeMap<(Address, Address), Condition>,
     links: BTreeMap<u64, Link>,
@@ -56,6 +58,7 @@ impl MemoryNetwork {
     pub fn new(seed: u64) -> Self {
         let state = State {
             listeners: BTreeMap::new(),
+            unresolved: BTreeSet::new(),
             conditions: BTreeMap::new(),
             links: BTreeMap::new(),
             next_id: 0,
@@ -80,6 +83,16 @@ impl MemoryNetwork {
         self.change(from, to, |condition| condition.refuses = true);
     }
 
+    /// From now on the name in that address does not resolve, wherever it is dialled from. Connections that stand go on.
+    pub fn unresolve(&self, address: &Address) {
+        self.lock().unresolved.insert(address.clone());
+    }
+
+    /// From now on the name in that address resolves again.
+    pub fn resolve(&self, address: &Address) {
+        self.lock().unresolved.remove(address);
+    }
+
     /// From now on each chunk waits so long, drawn by the seed. Order is kept.
     pub fn delay(&self, from: &Address, to: &Address, delay: RangeInclusive<Duration>) {
         self.change(from, to, |condition| condition.delay = (*delay.start(), *delay.end()));
@@ -97,6 +110,7 @@ impl MemoryNetwork {
 
     /// Ends every fault.
     pub fn heal_all(&self) {
+        self.lock().unresolved.clear();
         let directions: Vec<_> = self.lock().conditions.keys().cloned().collect();
         for (from, to) in directions {
             self.heal(&from, &to);
@@ -138,6 +152,9 @@ impl MemoryNetwork {
     }
 
     async fn dial(&self, from: Address, to: Address) -> io::Result<MemoryStream> {
+        if self.lock().unresolved.contains(&to) {
+            return Err(Unresolved::error(&to, &"no such name"));
+        }
         let delay = self.lock().round_trip(&from, &to);
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;

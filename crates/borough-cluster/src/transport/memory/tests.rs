@@ -168,6 +168,17 @@ async fn dials_are_refused_where_nobody_listens_and_where_told_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_name_can_be_made_not_to_resolve() {
+    let network = MemoryNetwork::new(1);
+    let transport = network.transport(address("a"));
+    let _listener = transport.bind(&address("b")).await.unwrap();
+    network.unresolve(&address("b"));
+    assert!(Unresolved::is_in(&transport.dial(&address("b")).await.err().unwrap()));
+    network.resolve(&address("b"));
+    assert!(transport.dial(&address("b")).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_address_is_bound_once_at_a_time() {
     let network = MemoryNetwork::new(1);
     let transport = network.transport(address("b"));

@@ -1,0 +1,124 @@
+//! A node that waits says for what, and what to do.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use borough_cluster::{Address, Discovery, DiscoveryError, Seeds, Standing};
+
+use crate::hearing::Warnings;
+use crate::rig::{Rig, after, within};
+
+/// A node that has waited for so long warns.
+const WARNS: Duration = Duration::from_secs(16);
+const SEEKS: &str = "waiting for seeds before a cluster is founded or joined";
+
+fn last(warnings: &Warnings, words: &str) -> String {
+    warnings.with(words).pop().unwrap_or_else(|| panic!("nobody said {words:?}"))
+}
+
+/// That line has each of these.
+fn assert_says(line: &str, all: &[&str]) {
+    for words in all {
+        assert!(line.contains(words), "not {words:?}: {line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_does_not_resolve_is_told_apart_from_addresses_that_do_not_answer() {
+    let mut rig = Rig::new(110);
+    let (warnings, _guard) = Warnings::listen();
+    let seeds = ["a:1", "b:1", "seed.invalid:1", "never:1"];
+    rig.network.unresolve(&Address::new("seed.invalid:1"));
+    let first = rig.node("a:1", &seeds).start().await.unwrap();
+    let second = rig.node("b:1", &seeds).start().await.unwrap();
+    after(Duration::from_secs(10)).await;
+    drop(second);
+    after(WARNS).await;
+    assert_eq!(first.topology().current().standing, Standing::Seeking);
+    let line = last(&warnings, SEEKS);
+    assert_says(&line, &["unresolved=[seed.invalid:1] ", " never_answered=[never:1] ", " silent=[b:1] "]);
+    assert_says(
+        &line,
+        &["check how the unresolved names are spelled", "getent hosts", "start the silent nodes"],
+    );
+    // The name resolves, and nobody listens there.
+    rig.network.resolve(&Address::new("seed.invalid:1"));
+    after(Duration::from_secs(6)).await;
+    let line = last(&warnings, SEEKS);
+    assert_says(&line, &["unresolved=[] ", " never_answered=[never:1, seed.invalid:1] "]);
+    assert!(!line.contains("getent"), "{line}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_joins_once_the_name_of_its_seed_resolves() {
+    let mut rig = Rig::new(111);
+    let seed = Address::new("seed.invalid:1");
+    rig.network.unresolve(&seed);
+    let first = rig.node(seed.as_str(), &[]).start().await.unwrap();
+    let second = rig.node("b:1", &[seed.as_str()]).start().await.unwrap();
+    let (warnings, _guard) = Warnings::listen();
+    after(WARNS).await;
+    assert_says(
+        &last(&warnings, SEEKS),
+        &["unresolved=[seed.invalid:1] ", " never_answered=[] ", " silent=[] "],
+    );
+    rig.network.resolve(&seed);
+    within(second.wait_for(2)).await.unwrap();
+    within(first.wait_for(2)).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_node_says_which_voter_is_silent_and_whose_name_does_not_resolve() {
+    let mut rig = Rig::new(112);
+    let [first, second, third] = rig.cluster(["a:1", "b.invalid:1", "c:1"]).await;
+    within(first.topology().wait_until(|topology| topology.voters.now.len() == 3)).await.unwrap();
+    let (warnings, _guard) = Warnings::listen();
+    rig.network.unresolve(&Address::new("b.invalid:1"));
+    drop((second, third));
+    after(Duration::from_secs(25)).await;
+    assert_eq!(first.topology().current().standing, Standing::Suspended);
+    let line = last(&warnings, "waiting for a majority of the voters of this node's cluster");
+    assert_says(
+        &line,
+        &["unresolved=[b.invalid:1] ", " never_answered=[] ", " silent=[c:1] ", "getent hosts"],
+    );
+}
+
+/// Finds one seed, until its name is gone.
+#[derive(Clone, Default)]
+struct Fading {
+    is_gone: Arc<AtomicBool>,
+}
+
+impl Discovery for Fading {
+    fn seeds(&self) -> Seeds<'_> {
+        let is_gone = self.is_gone.load(Ordering::Relaxed);
+        Box::pin(async move {
+            if is_gone {
+                let (name, source) = ("bank.invalid".to_owned(), io::Error::other("no such name"));
+                return Err(DiscoveryError::Name { name, source });
+            }
+            Ok(vec![Address::new("x:1")])
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_waits_says_that_its_discovery_fails() {
+    let mut rig = Rig::new(113);
+    let (warnings, _guard) = Warnings::listen();
+    let fading = Fading::default();
+    let _node = rig.node("a:1", &[]).discovery(fading.clone()).expect(2).start().await.unwrap();
+    after(WARNS).await;
+    let line = last(&warnings, SEEKS);
+    assert!(!line.contains("discovery="), "{line}");
+    fading.is_gone.store(true, Ordering::Relaxed);
+    after(Duration::from_secs(7)).await;
+    let line = last(&warnings, SEEKS);
+    assert_says(
+        &line,
+        &["discovery=\"the seeds' name \\\"bank.invalid\\\" cannot be resolved", "the discovery fails"],
+    );
+}
