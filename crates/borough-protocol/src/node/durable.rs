@@ -291,6 +291,8 @@ impl Node {
         if let Some(record) = disk.image.record.as_mut().filter(|record| record.bond != Bond::Ended) {
             record.bond = Bond::Ended;
             let record = record.clone();
+            // A guest that had not heard it yet may have welcomed this node.
+            disk.welcome.take_if(|(_, _, welcome)| welcome.table.cluster() == record.memory.cluster);
             disk.write(Write::Record(record), None, effects);
         }
     }
