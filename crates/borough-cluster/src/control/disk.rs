@@ -6,27 +6,24 @@
 //! Promise: the control thread never waits for the disk while it has a lease to renew. What a life gave out is written, and known here, before the next life
 //! starts. A disk that fails, or has not answered for some seconds, is said to the machine, which then answers nobody as a voter.
 
+mod news;
 mod operations;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use borough_protocol::disk::{Image, Write};
 use borough_protocol::incarnation;
 use borough_protocol::node::Input;
-use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Report, Writer, WriterOptions};
-use tokio::sync::{mpsc, watch};
+use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Writer, WriterOptions};
+use tokio::sync::mpsc;
 
+use self::news::News;
 use self::operations::{image, operations};
 use super::thread::Home;
 use crate::node::DataError;
-
-/// A disk that has reported nothing for so long is stuck: it renews its stamp every 2 s.
-const STUCK_AFTER: Duration = Duration::from_secs(6);
 
 /// The lives of one process have numbers above those of all processes before it.
 const LIVES_PER_OPENING: u32 = 24;
@@ -53,64 +50,6 @@ enum Backend {
     Here(Box<Mutex<DataDirectory>>),
 }
 
-/// What is known of the disk, where the thread that writes it says so.
-struct News {
-    path: PathBuf,
-    /// To the machine.
-    inputs: mpsc::UnboundedSender<Input>,
-    /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life.
-    base: AtomicU64,
-    progress: watch::Sender<Progress>,
-    /// When the disk last said that it can be written; not by the machine's clock, which may be simulated.
-    answered: Mutex<Instant>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    written: u64,
-    has_failed: bool,
-}
-
-impl News {
-    fn written(&self, sequence: u64) {
-        self.progress.send_modify(|progress| progress.written = sequence);
-        if let Some(number) = sequence.checked_sub(self.base.load(Ordering::Acquire)).filter(|it| *it > 0) {
-            // Who does not listen any more has ended.
-            let _ = self.inputs.send(Input::Written(number));
-        }
-        self.answered();
-    }
-
-    fn answered(&self) {
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
-    fn failed(&self, error: &(impl fmt::Display + ?Sized)) {
-        let before = self.progress.borrow().has_failed;
-        self.progress.send_modify(|progress| progress.has_failed = true);
-        if !before {
-            tracing::error!(
-                path = %self.path.display(),
-                %error,
-                "the data directory cannot be written: the node answers nobody as a voter; mend the disk and start the process again"
-            );
-            let _ = self.inputs.send(Input::DiskWorks(false));
-        }
-    }
-
-    fn report(&self, report: Report) {
-        match report {
-            Report::Written(sequence) => self.written(sequence),
-            Report::Stamped(_) => self.answered(),
-            Report::Failed(error) => self.failed(&error),
-        }
-    }
-
-    fn is_stuck(&self) -> bool {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > STUCK_AFTER
-    }
-}
-
 impl Disk {
     /// Opens the directory. What it has to say goes to `inputs`.
     pub(crate) fn open(
@@ -123,13 +62,7 @@ impl Disk {
         let Loaded { identity, record, voter } = loaded;
         let image = image(identity.node, record, voter)
             .map_err(|source| DataError::Undecodable { path: path.to_owned(), source })?;
-        let news = Arc::new(News {
-            path: path.to_owned(),
-            inputs,
-            base: AtomicU64::new(0),
-            progress: watch::channel(Progress::default()).0,
-            answered: Mutex::new(Instant::now()),
-        });
+        let news = Arc::new(News::new(path, inputs));
         let backend = match home {
             Home::Here => Backend::Here(Box::new(Mutex::new(directory))),
             Home::Thread => {

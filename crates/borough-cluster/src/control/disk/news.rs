@@ -1,0 +1,82 @@
+//! What the thread that writes a data directory reports, for the control thread to read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use borough_protocol::node::Input;
+use borough_sqlite::Report;
+use tokio::sync::{mpsc, watch};
+
+/// A disk that has reported nothing for so long is stuck: it renews its stamp every 2 s.
+const STUCK_AFTER: Duration = Duration::from_secs(6);
+
+/// What is known of the disk, where the thread that writes it says so.
+pub(super) struct News {
+    path: PathBuf,
+    /// To the machine.
+    pub(super) inputs: mpsc::UnboundedSender<Input>,
+    /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life.
+    pub(super) base: AtomicU64,
+    pub(super) progress: watch::Sender<Progress>,
+    /// When the disk last said that it can be written; not by the machine's clock, which may be simulated.
+    answered: Mutex<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) written: u64,
+    pub(super) has_failed: bool,
+}
+
+impl News {
+    pub(super) fn new(path: &Path, inputs: mpsc::UnboundedSender<Input>) -> Self {
+        Self {
+            path: path.to_owned(),
+            inputs,
+            base: AtomicU64::new(0),
+            progress: watch::channel(Progress::default()).0,
+            answered: Mutex::new(Instant::now()),
+        }
+    }
+
+    pub(super) fn written(&self, sequence: u64) {
+        self.progress.send_modify(|progress| progress.written = sequence);
+        if let Some(number) = sequence.checked_sub(self.base.load(Ordering::Acquire)).filter(|it| *it > 0) {
+            // Who does not listen any more has ended.
+            let _ = self.inputs.send(Input::Written(number));
+        }
+        self.answered();
+    }
+
+    pub(super) fn answered(&self) {
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn failed(&self, error: &(impl fmt::Display + ?Sized)) {
+        let before = self.progress.borrow().has_failed;
+        self.progress.send_modify(|progress| progress.has_failed = true);
+        if !before {
+            tracing::error!(
+                path = %self.path.display(),
+                %error,
+                "the data directory cannot be written: the node answers nobody as a voter; mend the disk and start the process again"
+            );
+            let _ = self.inputs.send(Input::DiskWorks(false));
+        }
+    }
+
+    pub(super) fn report(&self, report: Report) {
+        match report {
+            Report::Written(sequence) => self.written(sequence),
+            Report::Stamped(_) => self.answered(),
+            Report::Failed(error) => self.failed(&error),
+        }
+    }
+
+    pub(super) fn is_stuck(&self) -> bool {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > STUCK_AFTER
+    }
+}
