@@ -8,10 +8,11 @@
 
 mod news;
 mod operations;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use borough_protocol::disk::{Image, Write};
@@ -94,13 +95,13 @@ impl Disk {
     pub(super) async fn begin_life(&mut self) -> (Image, incarnation::Disk) {
         self.settled().await;
         self.life += 1;
-        self.news.base.store(self.submitted, Ordering::Release);
+        self.news.begin_life(self.submitted);
         (self.image.clone(), incarnation::Disk { voter: self.image.voter, life: self.life })
     }
 
     /// Hands a write of the present life over.
     pub(super) fn write(&mut self, number: u64, write: Write) {
-        let sequence = self.news.base.load(Ordering::Acquire) + number;
+        let sequence = self.news.sequence(number);
         self.submitted = self.submitted.max(sequence);
         self.look();
         let under_way = self.waiting.iter().map(|(_, write)| write);

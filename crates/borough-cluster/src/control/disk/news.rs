@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use borough_protocol::node::Input;
@@ -18,8 +17,9 @@ pub(super) struct News {
     path: PathBuf,
     /// To the machine.
     pub(super) inputs: mpsc::UnboundedSender<Input>,
-    /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life.
-    pub(super) base: AtomicU64,
+    /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life. Held while a report is sent: it was sent
+    /// before the next life begins, or is counted from the beginning of that life.
+    base: Mutex<u64>,
     pub(super) progress: watch::Sender<Progress>,
     /// When the disk last said that it can be written; not by the machine's clock, which may be simulated.
     answered: Mutex<Instant>,
@@ -36,19 +36,36 @@ impl News {
         Self {
             path: path.to_owned(),
             inputs,
-            base: AtomicU64::new(0),
+            base: Mutex::new(0),
             progress: watch::channel(Progress::default()).0,
             answered: Mutex::new(Instant::now()),
         }
     }
 
+    /// The writes of the next life come after that one.
+    pub(super) fn begin_life(&self, base: u64) {
+        *self.base() = base;
+    }
+
+    /// The sequence of a write that has that number in the present life.
+    pub(super) fn sequence(&self, number: u64) -> u64 {
+        *self.base() + number
+    }
+
     pub(super) fn written(&self, sequence: u64) {
-        self.progress.send_modify(|progress| progress.written = sequence);
-        if let Some(number) = sequence.checked_sub(self.base.load(Ordering::Acquire)).filter(|it| *it > 0) {
+        let base = self.base();
+        if let Some(number) = sequence.checked_sub(*base).filter(|it| *it > 0) {
             // Who does not listen any more has ended.
             let _ = self.inputs.send(Input::Written(number));
         }
+        drop(base);
+        // Last: a wait for the disk ends here, and the next life then discards what was sent before.
+        self.progress.send_modify(|progress| progress.written = sequence);
         self.answered();
+    }
+
+    fn base(&self) -> MutexGuard<'_, u64> {
+        self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn answered(&self) {
