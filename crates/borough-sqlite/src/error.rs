@@ -177,6 +177,27 @@ pub enum WriteError {
         /// What SQLite said.
         what: String,
     },
+    /// Another process has opened the directory since, although this one has the lock: the file of the lock was removed, or the file system does not
+    /// keep locks. None of the batch was written; the newest opening goes on.
+    #[error(
+        "{file} was opened by another process (opening {newest}, and this is opening {opening}): one process uses a directory at a time; this one writes nothing more. End one of the two, keep the directory on a local disk, and do not remove its lock file"
+    )]
+    OpenedAgain {
+        /// The file.
+        file: PathBuf,
+        /// The number of this opening.
+        opening: u64,
+        /// The number of the newest one.
+        newest: u64,
+    },
+    /// The lock file is not the one that this process has locked. None of the batch was written.
+    #[error(
+        "{file} was removed or replaced while this process had locked it: another process could use the directory, so this one writes nothing more. End all processes that use the directory, and start the node again"
+    )]
+    LockLost {
+        /// The lock file.
+        file: PathBuf,
+    },
     /// An earlier write failed.
     #[error("{file} takes no more writes, because an earlier one failed: start the node again")]
     Stopped {

@@ -105,12 +105,14 @@ pub struct DataDirectory {
     sql: Connection,
     path: PathBuf,
     file: PathBuf,
+    /// The number of this opening: once there is a later one, nothing is written.
+    opening: u64,
     outline: Option<Outline>,
     stopped: bool,
     wal_bytes_max: u64,
     steps: Steps,
     // Dropped last: the file is closed before another process may come in.
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl DataDirectory {
@@ -132,7 +134,7 @@ impl DataDirectory {
         if !format::check(&sql, &file)? {
             format::create(&mut sql, &file, &options.cluster, &mut steps)?;
         }
-        let mut loaded = load(&sql, &file)?;
+        let loaded = load(&sql, &file)?;
         if loaded.identity.cluster != options.cluster {
             let (found, expected) = (loaded.identity.cluster, options.cluster.clone());
             return Err(OpenError::OtherCluster { file, found, expected });
@@ -145,6 +147,8 @@ impl DataDirectory {
         }
         reach(Step::CountOpen)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Read once more: until now a process that got past the lock could write. From the commit on it cannot.
+        let mut loaded = load(&transaction, &file)?;
         identity::count_open(&transaction).map_err(failed)?;
         reach(Step::CommitOpen)?;
         transaction.commit().map_err(failed)?;
@@ -156,9 +160,9 @@ impl DataDirectory {
         sync_directory(path)?;
         loaded.identity = identity::read(&sql).map_err(|error| unreadable(&file, error))?;
         let outline = loaded.voter.as_ref().map(Outline::of);
-        let wal_bytes_max = options.wal_bytes_max;
-        let path = path.to_owned();
-        Ok((Self { sql, path, file, outline, stopped: false, wal_bytes_max, steps, _lock: lock }, loaded))
+        let (path, opening, wal_bytes_max) = (path.to_owned(), loaded.identity.opens, options.wal_bytes_max);
+        let stopped = false;
+        Ok((Self { sql, path, file, opening, outline, stopped, wal_bytes_max, steps, lock }, loaded))
     }
 
     /// The directory.
@@ -188,14 +192,22 @@ impl DataDirectory {
         &mut self,
         operations: impl IntoIterator<Item = &'a Operation>,
     ) -> Result<(), WriteError> {
-        let Self { sql, file, outline, steps, .. } = self;
+        let Self { sql, file, opening, outline, steps, lock, .. } = self;
         let failed = |error| WriteError::sqlite(file, &error);
         let mut reach = |step| steps.reach(step).map_err(|fault| WriteError::fault(file, fault));
         reach(Step::Begin)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Nobody else can write until this transaction ends. Operations are checked against the outline in memory: it must be that of the file.
+        let newest = identity::opens(&transaction).map_err(failed)?;
+        if newest != *opening {
+            return Err(WriteError::OpenedAgain { file: file.clone(), opening: *opening, newest });
+        }
         let mut next = *outline;
         for operation in operations {
             reach(Step::Operation)?;
+            if matches!(operation, Operation::RenewStamp) && !lock.is_held() {
+                return Err(WriteError::LockLost { file: lock.path().to_owned() });
+            }
             apply(&transaction, &mut next, operation).map_err(|error| match error {
                 NotApplied::Refused(refusal) => WriteError::Refused { file: file.clone(), refusal },
                 NotApplied::Sqlite(error) => WriteError::sqlite(file, &error),

@@ -4,6 +4,7 @@
 #[cfg(unix)]
 mod crash;
 mod damage;
+mod fencing;
 mod full_disk;
 mod golden;
 mod inspecting;
