@@ -98,7 +98,7 @@ impl Lives {
         let mut known = Vec::new();
         let mut past = Past::default();
         loop {
-            let seeds = match self.look_around(past.recovers || !known.is_empty()).await {
+            let seeds = match self.prepare(past.recovers || !known.is_empty()).await {
                 Found::Seeds(seeds) => seeds,
                 Found::ToLeave => return self.publisher.end(Standing::Left),
                 Found::NobodyHolds => return,
@@ -145,11 +145,23 @@ impl Lives {
         }
     }
 
-    /// Gives the data directory free, once all is written.
+    /// Gives the data directory free, once all is written or the disk does not answer.
     pub(super) async fn close(&mut self) {
-        if let Some(disk) = self.disk.take() {
+        if let Some(disk) = &mut self.disk {
             disk.close().await;
         }
+    }
+
+    /// What comes before a life: the disk has what the life before gave out, and the discovery has found somebody.
+    async fn prepare(&mut self, is_once: bool) -> Found {
+        if let Some(disk) = &mut self.disk {
+            tokio::select! {
+                biased;
+                () = disk.settled() => {}
+                goes = told_to_go(&mut self.commands) => return goes,
+            }
+        }
+        self.look_around(is_once).await
     }
 
     /// How the node stands after a life that ended so.
@@ -189,10 +201,8 @@ impl Lives {
         let mut facts = self.plan.facts.clone();
         let disk = match &mut self.disk {
             Some(disk) => {
-                let (image, identity) = disk.begin_life().await;
+                let (image, identity) = disk.begin_life(&mut self.disk_inputs);
                 facts.disk = Some(identity);
-                // What is still said is of the life before.
-                while self.disk_inputs.try_recv().is_ok() {}
                 Some(image)
             }
             None => None,

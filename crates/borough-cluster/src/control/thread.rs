@@ -26,7 +26,7 @@ use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
-use super::disk::Disk;
+use super::disk::{Disk, DiskOptions};
 use super::gate::{Gate, Guests};
 use super::inbound::Ear;
 use super::lives::{Lives, Plan};
@@ -80,6 +80,8 @@ pub(crate) struct Setup {
     pub(crate) data_dir: Option<PathBuf>,
     /// For tests: sees every write and sync there.
     pub(crate) data_hook: Option<Hook>,
+    /// For tests: how long that disk may be silent.
+    pub(crate) data_stuck_after: Option<Duration>,
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) founding: FoundingRule,
@@ -306,11 +308,13 @@ async fn live(
         () = fails => false,
         () = lives.run() => false,
     };
+    // First: the disk may not answer, and others must not talk to a node that is gone.
+    drop(closing);
     lives.close().await;
     if is_stopped {
         return;
     }
-    drop((closing, lives));
+    drop(lives);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -343,11 +347,12 @@ async fn open(
 ) -> Result<(Address, Box<dyn Listener>, Option<Disk>), StartError> {
     let (address, listener) = bind(setup).await?;
     let Some(path) = &setup.data_dir else { return Ok((address, listener, None)) };
-    let mut options = OpenOptions::new(&setup.settings.cluster);
+    let mut open = OpenOptions::new(&setup.settings.cluster);
     if let Some(hook) = setup.data_hook.clone() {
-        options = options.hook(hook);
+        open = open.hook(hook);
     }
-    let disk = Disk::open(path, &options, setup.home, disk_says)?;
+    let options = DiskOptions { open, home: setup.home, stuck_after: setup.data_stuck_after };
+    let disk = Disk::open(path, options, disk_says)?;
     Ok((address, listener, Some(disk)))
 }
 

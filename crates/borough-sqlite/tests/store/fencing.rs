@@ -75,7 +75,7 @@ fn a_writer_whose_lock_file_is_gone_or_another_stops_at_its_next_stamp() {
         let error = loop {
             match reports.recv_timeout(Duration::from_secs(60)).unwrap() {
                 Report::Failed(error) => break error,
-                Report::Stamped(_) | Report::Written(_) => {}
+                Report::Stamped(_) | Report::Written(_) | Report::Closed => {}
             }
         };
         assert!(matches!(&error, WriteError::LockLost { file } if *file == lock), "{error}");

@@ -1,16 +1,13 @@
 //! What the thread that writes a data directory reports, for the control thread to read.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, mem};
 
 use borough_protocol::node::Input;
 use borough_sqlite::Report;
 use tokio::sync::{mpsc, watch};
-
-/// A disk that has reported nothing for so long is stuck: it renews its stamp every 2 s.
-const STUCK_AFTER: Duration = Duration::from_secs(6);
 
 /// What is known of the disk, where the thread that writes it says so.
 pub(super) struct News {
@@ -29,6 +26,8 @@ pub(super) struct News {
 pub(super) struct Progress {
     pub(super) written: u64,
     pub(super) has_failed: bool,
+    /// The directory is free for others.
+    pub(super) is_closed: bool,
 }
 
 impl News {
@@ -73,9 +72,9 @@ impl News {
     }
 
     pub(super) fn failed(&self, error: &(impl fmt::Display + ?Sized)) {
-        let before = self.progress.borrow().has_failed;
-        self.progress.send_modify(|progress| progress.has_failed = true);
-        if !before {
+        let is_first =
+            self.progress.send_if_modified(|progress| !mem::replace(&mut progress.has_failed, true));
+        if is_first {
             tracing::error!(
                 path = %self.path.display(),
                 %error,
@@ -85,15 +84,22 @@ impl News {
         }
     }
 
+    pub(super) fn closed(&self) {
+        self.progress.send_modify(|progress| progress.is_closed = true);
+    }
+
     pub(super) fn report(&self, report: Report) {
         match report {
             Report::Written(sequence) => self.written(sequence),
             Report::Stamped(_) => self.answered(),
             Report::Failed(error) => self.failed(&error),
+            Report::Closed => self.closed(),
         }
     }
 
-    pub(super) fn is_stuck(&self) -> bool {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > STUCK_AFTER
+    /// For how long the disk has said nothing, at that moment.
+    pub(super) fn silent_at(&self, now: Instant) -> Duration {
+        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        now.saturating_duration_since(*answered)
     }
 }
