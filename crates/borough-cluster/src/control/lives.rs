@@ -89,6 +89,8 @@ pub(super) struct Lives {
     pub(super) disk_inputs: mpsc::UnboundedReceiver<Input>,
     /// Somebody wants the node to leave: it does not come back.
     pub(super) is_leaving: Arc<AtomicBool>,
+    /// The data directory does not say how the node ended.
+    pub(super) is_unwritten: Arc<AtomicBool>,
 }
 
 impl Lives {
@@ -100,7 +102,10 @@ impl Lives {
         loop {
             let seeds = match self.prepare(past.recovers || !known.is_empty()).await {
                 Found::Seeds(seeds) => seeds,
-                Found::ToLeave => return self.publisher.end(Standing::Left),
+                Found::ToLeave => {
+                    self.close().await;
+                    return self.publisher.end(Standing::Left);
+                }
                 Found::NobodyHolds => return,
             };
             let search = Search {
@@ -118,14 +123,18 @@ impl Lives {
             }
             let standing = self.standing_after(end);
             tracing::info!(life = %self.myself.incarnation(), %standing, "this incarnation of the node has ended");
-            let comes_back = !standing.is_final();
+            if standing.is_final() {
+                self.outlook.end(&last, shards);
+                self.guests.send_away();
+                self.sharding.end();
+                self.hub.end();
+                // Before anybody hears of the end: the disk says the same by then, and others may use it.
+                self.close().await;
+                return self.publisher.end(standing);
+            }
             self.publisher.end(standing);
             self.outlook.end(&last, shards);
             self.guests.send_away();
-            if !comes_back {
-                self.sharding.end();
-                return self.hub.end();
-            }
             self.hub.end_life();
             let met = addresses(&last);
             // A life that met nobody must not make the node forget whom the one before knew.
@@ -147,8 +156,10 @@ impl Lives {
 
     /// Gives the data directory free, once all is written or the disk does not answer.
     pub(super) async fn close(&mut self) {
-        if let Some(disk) = &mut self.disk {
-            disk.close().await;
+        if let Some(disk) = &mut self.disk
+            && !disk.close().await
+        {
+            self.is_unwritten.store(true, Ordering::Release);
         }
     }
 

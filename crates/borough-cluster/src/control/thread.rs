@@ -100,6 +100,8 @@ pub(crate) struct Setup {
 pub(crate) struct Control {
     pub(crate) commands: mpsc::Sender<Input>,
     pub(crate) is_leaving: Arc<AtomicBool>,
+    /// The data directory does not say how the node ended.
+    pub(crate) is_unwritten: Arc<AtomicBool>,
     pub(crate) topology: Topology,
     pub(crate) myself: Myself,
     pub(crate) node_id: NodeId,
@@ -149,12 +151,24 @@ impl Control {
         };
         let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
         let parts = started.await.map_err(|_| gone())??;
-        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, sharding, counters, outlook } =
-            parts;
+        let Parts {
+            commands,
+            is_leaving,
+            is_unwritten,
+            topology,
+            myself,
+            node_id,
+            door,
+            hub,
+            sharding,
+            counters,
+            outlook,
+        } = parts;
         let thread = Mutex::new(thread);
         Ok(Self {
             commands,
             is_leaving,
+            is_unwritten,
             topology,
             myself,
             node_id,
@@ -205,6 +219,7 @@ impl Drop for Control {
 struct Parts {
     commands: mpsc::Sender<Input>,
     is_leaving: Arc<AtomicBool>,
+    is_unwritten: Arc<AtomicBool>,
     topology: Topology,
     myself: Myself,
     node_id: NodeId,
@@ -242,13 +257,14 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone());
     let watchdog = Watchdog::new(sharding.clone(), setup.clock.clone(), setup.wedged_after);
     let failure = publisher.failure();
-    let is_leaving = Arc::new(AtomicBool::new(false));
+    let (is_leaving, is_unwritten) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
     // Not the sender itself: it is those who hold the node that keep it.
     let to_itself = send_command.downgrade();
     let parts = Parts {
         commands: send_command,
         is_leaving: is_leaving.clone(),
+        is_unwritten: is_unwritten.clone(),
         topology,
         myself: myself.clone(),
         node_id: node_id.clone(),
@@ -285,6 +301,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         disk,
         disk_inputs,
         is_leaving,
+        is_unwritten,
     };
     let open = open_house(door, listener, gate, hub.clone());
     let listening = tokio::spawn(open).abort_handle();

@@ -4,6 +4,7 @@
 
 mod blocking;
 mod data_directory;
+mod ending_on_disk;
 mod finding;
 mod forming;
 mod gathering;
@@ -14,5 +15,6 @@ mod returning;
 mod rig;
 mod setting;
 mod starting;
+mod stuck_disk;
 mod talking;
 mod watching;
