@@ -75,7 +75,7 @@ pub enum OpenError {
     },
     /// A process uses the directory.
     #[error(
-        "{path} is in use by {}: one process uses a directory at a time; end that process, or give this node a directory of its own",
+        "{path} is in use by {}: one process uses a directory at a time; end that process (a `borough data inspect` that was suspended counts, too), or give this node a directory of its own",
         process(.pid.as_ref())
     )]
     Locked {
@@ -83,6 +83,14 @@ pub enum OpenError {
         path: PathBuf,
         /// The process, as far as the lock file says.
         pid: Option<u32>,
+    },
+    /// Another program reads an older state of the file, so that what the last process wrote cannot be moved into it.
+    #[error(
+        "{file} is read by another program, and has been for seconds: end that program (sqlite3, or a `borough data inspect` that was suspended), and start the node again"
+    )]
+    Read {
+        /// The file.
+        file: PathBuf,
     },
     /// What is read is not what was written.
     #[error(

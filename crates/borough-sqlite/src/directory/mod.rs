@@ -32,11 +32,12 @@ use self::lock::Lock;
 pub use self::reset::Reset;
 use crate::error::{OpenError, WriteError};
 use crate::failpoints::{Hook, Step, Steps};
+use crate::sqlite::Cause;
 use crate::voter::{
     NotApplied, Operation, Outline, ReadError, Record, VoterState, apply, read_record, read_voter,
 };
 
-/// For how long another program that reads the file may hold up an opening.
+/// For how long another program that reads the file may hold up an opening, and one that writes it a write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The write-ahead log is moved into the file when it is larger.
@@ -145,6 +146,12 @@ impl DataDirectory {
         if let Some(pages) = options.pages_max {
             sql.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(failed)?;
         }
+        // What a process before this one wrote and did not see synced is read back from the system's memory as if it were on the disk. So it is written
+        // again, into the file, before anybody acts on it; if a reader prevents that, nobody acts on it.
+        reach(Step::Checkpoint)?;
+        if !write_again(&sql).map_err(failed)? {
+            return Err(OpenError::Read { file });
+        }
         reach(Step::CountOpen)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Read once more: until now a process that got past the lock could write. From the commit on it cannot.
@@ -152,9 +159,7 @@ impl DataDirectory {
         identity::count_open(&transaction).map_err(failed)?;
         reach(Step::CommitOpen)?;
         transaction.commit().map_err(failed)?;
-        // What a process before this one wrote and did not see synced is read back from the system's memory as if it were on the disk. So it is written
-        // again, into the file, before anybody acts on it.
-        reach(Step::Checkpoint)?;
+        // Now that nobody writes but this process, the log is short again.
         move_wal(&sql).map_err(failed)?;
         reach(Step::SyncDirectory)?;
         sync_directory(path)?;
@@ -283,9 +288,24 @@ fn connect(file: &Path) -> Result<Connection, OpenError> {
     Ok(sql)
 }
 
-/// Moves the write-ahead log into the file. While another program reads the file, a part of it stays where it is: that costs room, and nothing else.
+/// Moves all of the write-ahead log into the file, and syncs it; `false` if another program reads an older state for longer than [`BUSY_TIMEOUT`].
+fn write_again(sql: &Connection) -> rusqlite::Result<bool> {
+    sql.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+        let (in_log, moved): (i64, i64) = (row.get(1)?, row.get(2)?);
+        Ok(in_log == moved)
+    })
+}
+
+/// Moves the write-ahead log into the file, as far as it can be done without waiting. What another program still reads stays in the log until the next try:
+/// that costs room, and nothing else.
 fn move_wal(sql: &Connection) -> rusqlite::Result<()> {
-    sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    sql.busy_timeout(Duration::ZERO)?;
+    let moved = sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    sql.busy_timeout(BUSY_TIMEOUT)?;
+    match moved {
+        Err(error) if Cause::of(&error) == Cause::Busy => Ok(()),
+        other => other,
+    }
 }
 
 /// Reads everything, and checks it.

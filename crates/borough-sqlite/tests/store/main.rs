@@ -9,6 +9,7 @@ mod full_disk;
 mod golden;
 mod inspecting;
 mod opening;
+mod readers;
 mod resetting;
 mod sample;
 mod torn;
