@@ -309,14 +309,14 @@ impl OpenError {
     pub(crate) fn sqlite(file: &Path, error: &rusqlite::Error) -> Self {
         let what = error.to_string();
         let path = file.to_owned();
-        match Cause::of(error) {
+        match Cause::at(file, error) {
             Cause::Full => Self::Full { path },
             Cause::ReadOnly => Self::ReadOnly { path },
             Cause::Forbidden => Self::NoPermission { path },
             Cause::NotADatabase => Self::ForeignFile { file: path, what },
             Cause::Corrupt => Self::Corrupt { file: path, what },
             Cause::Busy => Self::Locked { path, pid: None },
-            Cause::Other => Self::Io { path, what },
+            Cause::Disk | Cause::Other => Self::Io { path, what },
         }
     }
 
@@ -331,13 +331,13 @@ impl OpenError {
 
 impl WriteError {
     pub(crate) fn sqlite(file: &Path, error: &rusqlite::Error) -> Self {
-        let what = error.to_string();
+        let (what, cause) = (error.to_string(), Cause::at(file, error));
         let file = file.to_owned();
-        match Cause::of(error) {
+        match cause {
             Cause::Full => Self::Full { file },
             Cause::ReadOnly => Self::ReadOnly { file },
             Cause::Corrupt | Cause::NotADatabase => Self::Corrupt { file, what },
-            Cause::Busy | Cause::Forbidden | Cause::Other => Self::Io { file, what },
+            Cause::Busy | Cause::Forbidden | Cause::Disk | Cause::Other => Self::Io { file, what },
         }
     }
 

@@ -82,7 +82,7 @@ impl Disk {
     /// Opens the directory. What it has to say goes to `inputs`.
     pub(crate) fn open(
         path: &Path,
-        options: DiskOptions,
+        options: &DiskOptions,
         inputs: mpsc::UnboundedSender<Input>,
     ) -> Result<Self, DataError> {
         let (directory, loaded) = DataDirectory::open(path, &options.open)?;

@@ -1,4 +1,4 @@
-//! The thread "borough-control": the one thread that this library starts.
+//! The thread "borough-control", on which a node keeps its cluster together. Besides it the library starts "borough-disk" for a node with a data directory.
 //!
 //! Promise: user code that blocks its own workers costs a node neither its heartbeats nor its lease. The listener, the handshakes, the control
 //! connections and the machine run here, on a runtime of one thread; data lanes and actors run on the user's.
@@ -369,7 +369,7 @@ async fn open(
         open = open.hook(hook);
     }
     let options = DiskOptions { open, home: setup.home, stuck_after: setup.data_stuck_after };
-    let disk = Disk::open(path, options, disk_says)?;
+    let disk = Disk::open(path, &options, disk_says)?;
     Ok((address, listener, Some(disk)))
 }
 

@@ -62,9 +62,10 @@ fn snapshot() -> Snapshot {
 }
 
 fn entries() -> Vec<Entry> {
-    let places = snapshot().position.index + 1..;
-    let placed = stored_entries().into_iter().zip(places);
-    placed
+    let behind = snapshot().position.index + 1..;
+    stored_entries()
+        .into_iter()
+        .zip(behind)
         .map(|(entry, index)| Entry {
             position: Position { index, term: TERM },
             payload: payload(encode_entry(&entry).unwrap()),

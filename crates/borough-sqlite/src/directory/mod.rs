@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+pub(crate) use self::files::has_no_room;
 pub use self::files::{DATABASE_FILE, DataFile, LOCK_FILE};
 use self::files::{JOURNAL_FILE, Listing, WAL_FILE, database, make_directory, sync_directory};
 pub use self::format::FORMAT;

@@ -47,13 +47,13 @@ fn what_was_written_until_the_moment_of_an_opening_is_loaded_by_it() {
     first.write(&[term(1, None)]).unwrap();
     fs::remove_file(folder.path().join(LOCK_FILE)).unwrap();
     let first = Mutex::new(first);
-    let votes = move |_, step| {
+    let first_writes = move |_, step| {
         if step == Step::CountOpen {
             first.lock().unwrap().write(&[term(2, Some(7))]).unwrap();
         }
         Ok(())
     };
-    let options = OpenOptions::new(crate::sample::CLUSTER).hook(Arc::new(votes));
+    let options = OpenOptions::new(crate::sample::CLUSTER).hook(Arc::new(first_writes));
     let (_second, loaded) = DataDirectory::open(folder.path(), &options).unwrap();
     let voter = loaded.voter.unwrap();
     assert_eq!((voter.term, voter.vote), (2, Some(7)));

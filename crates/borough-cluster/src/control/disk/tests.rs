@@ -109,7 +109,7 @@ impl Rig {
         let open = OpenOptions::new("test").hook(moody.hook());
         let options = DiskOptions { open, home: Home::Thread, stuck_after: Some(stuck_after) };
         let (inputs, mut received) = mpsc::unbounded_channel();
-        let mut disk = Disk::open(folder.path(), options, inputs).unwrap();
+        let mut disk = Disk::open(folder.path(), &options, inputs).unwrap();
         disk.begin_life(&mut received);
         Self { folder, moody, disk, received }
     }
