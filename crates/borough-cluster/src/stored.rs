@@ -39,10 +39,14 @@ pub enum Undecodable {
         codec: u16,
     },
     /// The number of the node is 0, which nobody has.
-    #[error("the identity of the node is 0")]
+    #[error(
+        "the identity of the node is 0, which no version writes: start the node on an empty directory (`borough data reset` makes it so); it joins as a new one"
+    )]
     Identity,
     /// They are not what their codec writes.
-    #[error("{what} of {length} bytes cannot be read: {source}")]
+    #[error(
+        "{what} of {length} bytes cannot be read: {source}. If another version of Borough wrote it, use that version; else start the node on an empty directory (`borough data reset` makes it so), and it joins as a new one"
+    )]
     Bytes {
         /// Of what.
         what: &'static str,

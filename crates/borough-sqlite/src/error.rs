@@ -75,7 +75,7 @@ pub enum OpenError {
     },
     /// A process uses the directory.
     #[error(
-        "{path} is in use by {}: one process uses a directory at a time; end that process, or give this node a directory of its own",
+        "{path} is in use by {}: one process uses a directory at a time; end that process (a `borough data inspect` that was suspended counts, too), or give this node a directory of its own",
         process(.pid.as_ref())
     )]
     Locked {
@@ -83,6 +83,14 @@ pub enum OpenError {
         path: PathBuf,
         /// The process, as far as the lock file says.
         pid: Option<u32>,
+    },
+    /// Another program reads an older state of the file, so that what the last process wrote cannot be moved into it.
+    #[error(
+        "{file} is read by another program, and has been for seconds: end that program (sqlite3, or a `borough data inspect` that was suspended), and start the node again"
+    )]
+    Read {
+        /// The file.
+        file: PathBuf,
     },
     /// What is read is not what was written.
     #[error(
@@ -176,6 +184,27 @@ pub enum WriteError {
         file: PathBuf,
         /// What SQLite said.
         what: String,
+    },
+    /// Another process has opened the directory since, although this one has the lock: the file of the lock was removed, or the file system does not
+    /// keep locks. None of the batch was written; the newest opening goes on.
+    #[error(
+        "{file} was opened by another process (opening {newest}, and this is opening {opening}): one process uses a directory at a time; this one writes nothing more. End one of the two, keep the directory on a local disk, and do not remove its lock file"
+    )]
+    OpenedAgain {
+        /// The file.
+        file: PathBuf,
+        /// The number of this opening.
+        opening: u64,
+        /// The number of the newest one.
+        newest: u64,
+    },
+    /// The lock file is not the one that this process has locked. None of the batch was written.
+    #[error(
+        "{file} was removed or replaced while this process had locked it: another process could use the directory, so this one writes nothing more. End all processes that use the directory, and start the node again"
+    )]
+    LockLost {
+        /// The lock file.
+        file: PathBuf,
     },
     /// An earlier write failed.
     #[error("{file} takes no more writes, because an earlier one failed: start the node again")]
@@ -280,14 +309,14 @@ impl OpenError {
     pub(crate) fn sqlite(file: &Path, error: &rusqlite::Error) -> Self {
         let what = error.to_string();
         let path = file.to_owned();
-        match Cause::of(error) {
+        match Cause::at(file, error) {
             Cause::Full => Self::Full { path },
             Cause::ReadOnly => Self::ReadOnly { path },
             Cause::Forbidden => Self::NoPermission { path },
             Cause::NotADatabase => Self::ForeignFile { file: path, what },
             Cause::Corrupt => Self::Corrupt { file: path, what },
             Cause::Busy => Self::Locked { path, pid: None },
-            Cause::Other => Self::Io { path, what },
+            Cause::Disk | Cause::Other => Self::Io { path, what },
         }
     }
 
@@ -302,13 +331,13 @@ impl OpenError {
 
 impl WriteError {
     pub(crate) fn sqlite(file: &Path, error: &rusqlite::Error) -> Self {
-        let what = error.to_string();
+        let (what, cause) = (error.to_string(), Cause::at(file, error));
         let file = file.to_owned();
-        match Cause::of(error) {
+        match cause {
             Cause::Full => Self::Full { file },
             Cause::ReadOnly => Self::ReadOnly { file },
             Cause::Corrupt | Cause::NotADatabase => Self::Corrupt { file, what },
-            Cause::Busy | Cause::Forbidden | Cause::Other => Self::Io { file, what },
+            Cause::Busy | Cause::Forbidden | Cause::Disk | Cause::Other => Self::Io { file, what },
         }
     }
 

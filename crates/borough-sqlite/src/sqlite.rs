@@ -1,6 +1,10 @@
 //! What SQLite's errors mean to a data directory, and numbers as SQLite has them.
 
+use std::path::Path;
+
 use rusqlite::ErrorCode;
+
+use crate::directory::has_no_room;
 
 /// What an error of SQLite comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,10 +15,21 @@ pub(crate) enum Cause {
     NotADatabase,
     Corrupt,
     Busy,
+    /// The disk did not do it, for a reason that SQLite does not tell.
+    Disk,
     Other,
 }
 
 impl Cause {
+    /// The cause of an error at that file.
+    pub(crate) fn at(file: &Path, error: &rusqlite::Error) -> Self {
+        match Self::of(error) {
+            // A quota that is used up, and no room for the shared memory, reach us as any failure of the disk.
+            Self::Disk if file.parent().is_some_and(has_no_room) => Self::Full,
+            cause => cause,
+        }
+    }
+
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full,
@@ -25,6 +40,7 @@ impl Cause {
             // missing.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) | None => Self::Corrupt,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::SystemIoFailure) => Self::Disk,
             // The codes are open-ended: every other one is said as SQLite says it.
             Some(_) => Self::Other,
         }

@@ -1,11 +1,11 @@
 //! The thread that waits for the disk, so that nobody else does.
 //!
 //! ```text
-//! running --write fails: Report::Failed--> stopped (takes nothing more)
-//!    `--close, or dropped--> what waits is written --> closed
+//! running --write fails: Report::Failed--> stopped (takes nothing more) --> closed: Report::Closed
+//!    `--close, or dropped--> what waits is written -------------------------^
 //! ```
 //! Promise: a batch is reported as written after it was synced, never before; batches are written in the order in which they were submitted; after a
-//! failure nothing more is reported. What waits while the disk is busy becomes one transaction.
+//! failure nothing more is reported but the end. What waits while the disk is busy becomes one transaction.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
@@ -49,6 +49,8 @@ pub enum Report {
     Stamped(Stamp),
     /// A write failed. No batch above the last one that was reported counts as written, and the writer has stopped.
     Failed(WriteError),
+    /// The directory is closed, and others may use it. Nothing is reported after this.
+    Closed,
 }
 
 /// Why a batch was not taken. It comes back.
@@ -115,27 +117,40 @@ impl<R> fmt::Debug for Work<R> {
 
 impl<R: FnMut(Report)> Work<R> {
     fn run(mut self) {
+        let ended = self.write_until_the_end();
+        let Self { directory, batches, mut report, .. } = self;
+        // First: who hears of a failure finds the queue closed.
+        drop(batches);
+        match ended {
+            Ok(()) => {
+                if let Err(error) = directory.close() {
+                    report(Report::Failed(error));
+                }
+            }
+            Err(error) => {
+                report(Report::Failed(error));
+                drop(directory);
+            }
+        }
+        report(Report::Closed);
+    }
+
+    /// Until nobody can hand over a batch any more, or a write fails.
+    fn write_until_the_end(&mut self) -> Result<(), WriteError> {
         let mut stamp_due = Instant::now() + self.options.stamp_every;
         loop {
             let first = self.batches.recv_timeout(stamp_due.saturating_duration_since(Instant::now()));
             let mut group = match first {
                 Ok(first) => vec![first],
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
             group.extend(self.batches.try_iter().take(self.options.queue));
             let renews_stamp = Instant::now() >= stamp_due;
-            if let Err(error) = self.write(&group, renews_stamp) {
-                // Closed first: who hears of the failure finds the queue closed.
-                drop(self.batches);
-                return (self.report)(Report::Failed(error));
-            }
+            self.write(&group, renews_stamp)?;
             if renews_stamp {
                 stamp_due = Instant::now() + self.options.stamp_every;
             }
-        }
-        if let Err(error) = self.directory.close() {
-            (self.report)(Report::Failed(error));
         }
     }
 

@@ -4,32 +4,53 @@
 //! hands.rs -- Effect::Write --> Disk --batch--> borough-disk: writes and syncs --Report--> Input::Written --> driver.rs
 //! ```
 //! Promise: the control thread never waits for the disk while it has a lease to renew. What a life gave out is written, and known here, before the next life
-//! starts. A disk that fails, or has not answered for some seconds, is said to the machine, which then answers nobody as a voter.
+//! starts. A disk that fails, or has not answered for some seconds, is said to the machine of every life, which then answers nobody as a voter. Nothing waits
+//! without a bound for a disk that does not answer, except a next life, which can be told to go.
 
+mod news;
 mod operations;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use borough_protocol::disk::{Image, Write};
 use borough_protocol::incarnation;
 use borough_protocol::node::Input;
-use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Report, Writer, WriterOptions};
-use tokio::sync::{mpsc, watch};
+use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Writer, WriterOptions};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 
+use self::news::News;
 use self::operations::{image, operations};
 use super::thread::Home;
 use crate::node::DataError;
 
-/// A disk that has reported nothing for so long is stuck: it renews its stamp every 2 s.
+/// A disk that has reported nothing for so long is stuck, and nobody waits longer for it to close.
 const STUCK_AFTER: Duration = Duration::from_secs(6);
+
+/// A disk that is well renews its stamp so many times before it counts as stuck: every 2 s.
+const STAMPS: u32 = 3;
+
+/// How often it is said that the next life waits for the disk.
+const LOG_EVERY: Duration = Duration::from_secs(5);
 
 /// The lives of one process have numbers above those of all processes before it.
 const LIVES_PER_OPENING: u32 = 24;
+
+/// How a data directory is opened and watched.
+pub(crate) struct DiskOptions {
+    /// How the files are opened.
+    pub(crate) open: OpenOptions,
+    /// Whether a thread waits for the disk.
+    pub(crate) home: Home,
+    /// A disk that has reported nothing for so long is stuck. `None`: 6 s.
+    pub(crate) stuck_after: Option<Duration>,
+}
 
 /// The open data directory of a node.
 pub(crate) struct Disk {
@@ -43,6 +64,8 @@ pub(crate) struct Disk {
     waiting: VecDeque<(u64, Write)>,
     submitted: u64,
     news: Arc<News>,
+    stuck_after: Duration,
+    /// It is not known to be stuck.
     works: bool,
 }
 
@@ -51,91 +74,29 @@ enum Backend {
     Thread(Writer),
     /// Whoever writes waits: for simulations, whose time stands still meanwhile.
     Here(Box<Mutex<DataDirectory>>),
-}
-
-/// What is known of the disk, where the thread that writes it says so.
-struct News {
-    path: PathBuf,
-    /// To the machine.
-    inputs: mpsc::UnboundedSender<Input>,
-    /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life.
-    base: AtomicU64,
-    progress: watch::Sender<Progress>,
-    /// When the disk last said that it can be written; not by the machine's clock, which may be simulated.
-    answered: Mutex<Instant>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    written: u64,
-    has_failed: bool,
-}
-
-impl News {
-    fn written(&self, sequence: u64) {
-        self.progress.send_modify(|progress| progress.written = sequence);
-        if let Some(number) = sequence.checked_sub(self.base.load(Ordering::Acquire)).filter(|it| *it > 0) {
-            // Who does not listen any more has ended.
-            let _ = self.inputs.send(Input::Written(number));
-        }
-        self.answered();
-    }
-
-    fn answered(&self) {
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
-    fn failed(&self, error: &(impl fmt::Display + ?Sized)) {
-        let before = self.progress.borrow().has_failed;
-        self.progress.send_modify(|progress| progress.has_failed = true);
-        if !before {
-            tracing::error!(
-                path = %self.path.display(),
-                %error,
-                "the data directory cannot be written: the node answers nobody as a voter; mend the disk and start the process again"
-            );
-            let _ = self.inputs.send(Input::DiskWorks(false));
-        }
-    }
-
-    fn report(&self, report: Report) {
-        match report {
-            Report::Written(sequence) => self.written(sequence),
-            Report::Stamped(_) => self.answered(),
-            Report::Failed(error) => self.failed(&error),
-        }
-    }
-
-    fn is_stuck(&self) -> bool {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > STUCK_AFTER
-    }
+    /// Nothing more is written.
+    Closed,
 }
 
 impl Disk {
     /// Opens the directory. What it has to say goes to `inputs`.
     pub(crate) fn open(
         path: &Path,
-        options: &OpenOptions,
-        home: Home,
+        options: &DiskOptions,
         inputs: mpsc::UnboundedSender<Input>,
     ) -> Result<Self, DataError> {
-        let (directory, loaded) = DataDirectory::open(path, options)?;
+        let (directory, loaded) = DataDirectory::open(path, &options.open)?;
         let Loaded { identity, record, voter } = loaded;
         let image = image(identity.node, record, voter)
             .map_err(|source| DataError::Undecodable { path: path.to_owned(), source })?;
-        let news = Arc::new(News {
-            path: path.to_owned(),
-            inputs,
-            base: AtomicU64::new(0),
-            progress: watch::channel(Progress::default()).0,
-            answered: Mutex::new(Instant::now()),
-        });
-        let backend = match home {
+        let news = Arc::new(News::new(path, inputs));
+        let stuck_after = options.stuck_after.unwrap_or(STUCK_AFTER);
+        let backend = match options.home {
             Home::Here => Backend::Here(Box::new(Mutex::new(directory))),
             Home::Thread => {
                 let to = news.clone();
-                let writer =
-                    Writer::start(directory, WriterOptions::default(), move |report| to.report(report));
+                let options = WriterOptions { stamp_every: stuck_after / STAMPS, ..WriterOptions::default() };
+                let writer = Writer::start(directory, options, move |report| to.report(report));
                 Backend::Thread(writer.map_err(|source| DataError::Thread { path: path.to_owned(), source })?)
             }
         };
@@ -149,7 +110,7 @@ impl Disk {
         let life = identity.opens << LIVES_PER_OPENING;
         let path = path.to_owned();
         let (waiting, submitted, works) = (VecDeque::new(), 0, true);
-        Ok(Self { path, image, life, backend, waiting, submitted, news, works })
+        Ok(Self { path, image, life, backend, waiting, submitted, news, stuck_after, works })
     }
 
     /// The directory.
@@ -157,17 +118,26 @@ impl Disk {
         &self.path
     }
 
-    /// Another life begins, once all that the one before gave out is written: what it resumes, and who it is.
-    pub(super) async fn begin_life(&mut self) -> (Image, incarnation::Disk) {
-        self.settled().await;
+    /// Another life begins: what it resumes, and who it is. All that the life before gave out is [settled](Self::settled) by then. What is still queued in
+    /// `inputs` is of that life, and goes.
+    pub(super) fn begin_life(
+        &mut self,
+        inputs: &mut mpsc::UnboundedReceiver<Input>,
+    ) -> (Image, incarnation::Disk) {
+        self.look();
         self.life += 1;
-        self.news.base.store(self.submitted, Ordering::Release);
+        self.news.begin_life(self.submitted);
+        while inputs.try_recv().is_ok() {}
+        if !self.works || self.news.progress.borrow().has_failed {
+            // Each life has a machine that knows nothing of the one before.
+            let _ = self.news.inputs.send(Input::DiskWorks(false));
+        }
         (self.image.clone(), incarnation::Disk { voter: self.image.voter, life: self.life })
     }
 
     /// Hands a write of the present life over.
     pub(super) fn write(&mut self, number: u64, write: Write) {
-        let sequence = self.news.base.load(Ordering::Acquire) + number;
+        let sequence = self.news.sequence(number);
         self.submitted = self.submitted.max(sequence);
         self.look();
         let under_way = self.waiting.iter().map(|(_, write)| write);
@@ -191,14 +161,20 @@ impl Disk {
                     Err(error) => self.news.failed(&error),
                 }
             }
+            Backend::Closed => {}
         }
     }
 
     /// Tells the machine if the disk is stuck, or no longer is.
     pub(super) fn check(&mut self) {
+        self.check_at(Instant::now());
+    }
+
+    fn check_at(&mut self, now: Instant) {
+        let silent = self.news.silent_at(now);
         let works = match &self.backend {
-            Backend::Thread(_) => !self.news.is_stuck(),
-            Backend::Here(_) => true,
+            Backend::Thread(_) => silent <= self.stuck_after,
+            Backend::Here(_) | Backend::Closed => true,
         };
         if works == self.works || self.news.progress.borrow().has_failed {
             return;
@@ -210,17 +186,28 @@ impl Disk {
         } else {
             tracing::error!(
                 %path,
-                "the data directory has taken no write for 6 s: the node answers nobody as a voter until it does; look at the disk"
+                ?silent,
+                "the data directory has taken no write for some seconds: the node answers nobody as a voter until it does; look at the disk"
             );
         }
         let _ = self.news.inputs.send(Input::DiskWorks(works));
     }
 
-    /// Waits until everything that was handed over is on the disk, or never will be.
-    async fn settled(&mut self) {
+    /// Waits until everything that was handed over is on the disk, or never will be; says every 5 s that it waits. Cancel safe.
+    pub(super) async fn settled(&mut self) {
         let (mut progress, submitted) = (self.news.progress.subscribe(), self.submitted);
-        let _ = progress.wait_for(|progress| progress.has_failed || progress.written >= submitted).await;
-        self.look();
+        let since = Instant::now();
+        loop {
+            let settled = progress.wait_for(|progress| progress.has_failed || progress.written >= submitted);
+            if timeout(LOG_EVERY, settled).await.is_ok() {
+                return;
+            }
+            tracing::warn!(
+                path = %self.path.display(),
+                waited = ?since.elapsed(),
+                "node waits for its data directory before it looks for its cluster: the disk has not taken what was written last; look at the disk, or stop the process"
+            );
+        }
     }
 
     /// Takes account of what is written.
@@ -233,19 +220,31 @@ impl Disk {
         }
     }
 
-    /// Closes the directory, once everything that was handed over is written, and gives it free.
-    pub(super) async fn close(mut self) {
-        self.settled().await;
-        let path = self.path;
-        match self.backend {
-            // The disk may take its time, and the listener's runtime has others to serve.
-            Backend::Thread(writer) => drop(tokio::task::spawn_blocking(move || writer.close()).await),
+    /// Has what was handed over written, closes the directory and gives it free; says whether everything is on the disk. A disk that does not answer is left to
+    /// its thread after a while. Cancel safe: called again, it waits for the same end.
+    pub(super) async fn close(&mut self) -> bool {
+        match mem::replace(&mut self.backend, Backend::Closed) {
+            // Its thread goes on without it, and says when it has closed.
+            Backend::Thread(writer) => drop(writer),
             Backend::Here(directory) => {
                 let directory = directory.into_inner().unwrap_or_else(PoisonError::into_inner);
                 if let Err(error) = directory.close() {
-                    tracing::error!(path = %path.display(), %error, "the data directory was not closed in order; nothing that was written is lost");
+                    tracing::error!(path = %self.path.display(), %error, "the data directory was not closed in order; nothing that was written is lost");
                 }
+                self.news.closed();
             }
+            Backend::Closed => {}
         }
+        let mut progress = self.news.progress.subscribe();
+        if timeout(self.stuck_after, progress.wait_for(|progress| progress.is_closed)).await.is_err() {
+            tracing::error!(
+                path = %self.path.display(),
+                waited = ?self.stuck_after,
+                "the data directory was not closed: the disk does not answer, and what was written last may be lost; no other process can use the directory \
+                 until this one has ended; look at the disk"
+            );
+        }
+        let written = progress.borrow().written;
+        written >= self.submitted
     }
 }

@@ -87,6 +87,8 @@ pub(super) struct Lives {
     pub(super) disk_inputs: mpsc::UnboundedReceiver<Input>,
     /// Somebody wants the node to leave: it does not come back.
     pub(super) is_leaving: Arc<AtomicBool>,
+    /// The data directory does not say how the node ended.
+    pub(super) is_unwritten: Arc<AtomicBool>,
 }
 
 impl Lives {
@@ -96,9 +98,12 @@ impl Lives {
         let mut known = Vec::new();
         let mut past = Past::default();
         loop {
-            let seeds = match self.look_around(past.recovers || !known.is_empty()).await {
+            let seeds = match self.prepare(past.recovers || !known.is_empty()).await {
                 Found::Seeds(seeds) => seeds,
-                Found::ToLeave => return self.publisher.end(Standing::Left),
+                Found::ToLeave => {
+                    self.close().await;
+                    return self.publisher.end(Standing::Left);
+                }
                 Found::NobodyHolds => return,
             };
             let search = Search {
@@ -116,14 +121,18 @@ impl Lives {
             }
             let standing = self.standing_after(end);
             tracing::info!(life = %self.myself.incarnation(), %standing, "this incarnation of the node has ended");
-            let comes_back = !standing.is_final();
+            if standing.is_final() {
+                self.outlook.end(&last, shards);
+                self.guests.send_away();
+                self.sharding.end();
+                self.hub.end();
+                // Before anybody hears of the end: the disk says the same by then, and others may use it.
+                self.close().await;
+                return self.publisher.end(standing);
+            }
             self.publisher.end(standing);
             self.outlook.end(&last, shards);
             self.guests.send_away();
-            if !comes_back {
-                self.sharding.end();
-                return self.hub.end();
-            }
             self.hub.end_life();
             let met = addresses(&last);
             // A life that met nobody must not make the node forget whom the one before knew.
@@ -143,11 +152,25 @@ impl Lives {
         }
     }
 
-    /// Gives the data directory free, once all is written.
+    /// Gives the data directory free, once all is written or the disk does not answer.
     pub(super) async fn close(&mut self) {
-        if let Some(disk) = self.disk.take() {
-            disk.close().await;
+        if let Some(disk) = &mut self.disk
+            && !disk.close().await
+        {
+            self.is_unwritten.store(true, Ordering::Release);
         }
+    }
+
+    /// What comes before a life: the disk has what the life before gave out, and the discovery has found somebody.
+    async fn prepare(&mut self, is_once: bool) -> Found {
+        if let Some(disk) = &mut self.disk {
+            tokio::select! {
+                biased;
+                () = disk.settled() => {}
+                goes = told_to_go(&mut self.commands) => return goes,
+            }
+        }
+        self.look_around(is_once).await
     }
 
     /// How the node stands after a life that ended so.
@@ -187,10 +210,8 @@ impl Lives {
         let mut facts = self.plan.facts.clone();
         let disk = match &mut self.disk {
             Some(disk) => {
-                let (image, identity) = disk.begin_life().await;
+                let (image, identity) = disk.begin_life(&mut self.disk_inputs);
                 facts.disk = Some(identity);
-                // What is still said is of the life before.
-                while self.disk_inputs.try_recv().is_ok() {}
                 Some(image)
             }
             None => None,

@@ -1,4 +1,4 @@
-//! The thread "borough-control": the one thread that this library starts.
+//! The thread "borough-control", on which a node keeps its cluster together. Besides it the library starts "borough-disk" for a node with a data directory.
 //!
 //! Promise: user code that blocks its own workers costs a node neither its heartbeats nor its lease. The listener, the handshakes, the control
 //! connections and the machine run here, on a runtime of one thread; data lanes and actors run on the user's.
@@ -26,7 +26,7 @@ use tokio::task::AbortHandle;
 
 use super::addresses::Addresses;
 use super::counts::Counters;
-use super::disk::Disk;
+use super::disk::{Disk, DiskOptions};
 use super::gate::{Gate, Guests};
 use super::inbound::Ear;
 use super::lives::{Lives, Plan};
@@ -80,6 +80,8 @@ pub(crate) struct Setup {
     pub(crate) data_dir: Option<PathBuf>,
     /// For tests: sees every write and sync there.
     pub(crate) data_hook: Option<Hook>,
+    /// For tests: how long that disk may be silent.
+    pub(crate) data_stuck_after: Option<Duration>,
     pub(crate) settings: Checked,
     pub(crate) discovery: Option<Arc<dyn Discovery>>,
     pub(crate) founding: FoundingRule,
@@ -98,6 +100,8 @@ pub(crate) struct Setup {
 pub(crate) struct Control {
     pub(crate) commands: mpsc::Sender<Input>,
     pub(crate) is_leaving: Arc<AtomicBool>,
+    /// The data directory does not say how the node ended.
+    pub(crate) is_unwritten: Arc<AtomicBool>,
     pub(crate) topology: Topology,
     pub(crate) myself: Myself,
     pub(crate) node_id: NodeId,
@@ -147,12 +151,24 @@ impl Control {
         };
         let gone = || StartError::Thread(io::Error::other("it ended while it was started"));
         let parts = started.await.map_err(|_| gone())??;
-        let Parts { commands, is_leaving, topology, myself, node_id, door, hub, sharding, counters, outlook } =
-            parts;
+        let Parts {
+            commands,
+            is_leaving,
+            is_unwritten,
+            topology,
+            myself,
+            node_id,
+            door,
+            hub,
+            sharding,
+            counters,
+            outlook,
+        } = parts;
         let thread = Mutex::new(thread);
         Ok(Self {
             commands,
             is_leaving,
+            is_unwritten,
             topology,
             myself,
             node_id,
@@ -203,6 +219,7 @@ impl Drop for Control {
 struct Parts {
     commands: mpsc::Sender<Input>,
     is_leaving: Arc<AtomicBool>,
+    is_unwritten: Arc<AtomicBool>,
     topology: Topology,
     myself: Myself,
     node_id: NodeId,
@@ -240,13 +257,14 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone());
     let watchdog = Watchdog::new(sharding.clone(), setup.clock.clone(), setup.wedged_after);
     let failure = publisher.failure();
-    let is_leaving = Arc::new(AtomicBool::new(false));
+    let (is_leaving, is_unwritten) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));
     // Not the sender itself: it is those who hold the node that keep it.
     let to_itself = send_command.downgrade();
     let parts = Parts {
         commands: send_command,
         is_leaving: is_leaving.clone(),
+        is_unwritten: is_unwritten.clone(),
         topology,
         myself: myself.clone(),
         node_id: node_id.clone(),
@@ -283,6 +301,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         disk,
         disk_inputs,
         is_leaving,
+        is_unwritten,
     };
     let open = open_house(door, listener, gate, hub.clone());
     let listening = tokio::spawn(open).abort_handle();
@@ -306,11 +325,13 @@ async fn live(
         () = fails => false,
         () = lives.run() => false,
     };
+    // First: the disk may not answer, and others must not talk to a node that is gone.
+    drop(closing);
     lives.close().await;
     if is_stopped {
         return;
     }
-    drop((closing, lives));
+    drop(lives);
     // What was said last may still go out.
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -343,11 +364,12 @@ async fn open(
 ) -> Result<(Address, Box<dyn Listener>, Option<Disk>), StartError> {
     let (address, listener) = bind(setup).await?;
     let Some(path) = &setup.data_dir else { return Ok((address, listener, None)) };
-    let mut options = OpenOptions::new(&setup.settings.cluster);
+    let mut open = OpenOptions::new(&setup.settings.cluster);
     if let Some(hook) = setup.data_hook.clone() {
-        options = options.hook(hook);
+        open = open.hook(hook);
     }
-    let disk = Disk::open(path, &options, setup.home, disk_says)?;
+    let options = DiskOptions { open, home: setup.home, stuck_after: setup.data_stuck_after };
+    let disk = Disk::open(path, &options, disk_says)?;
     Ok((address, listener, Some(disk)))
 }
 

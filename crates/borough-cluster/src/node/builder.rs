@@ -57,6 +57,7 @@ pub struct NodeBuilder {
     secret: Option<Secret>,
     simulated: Option<Simulated>,
     data_hook: Option<Hook>,
+    data_stuck_after: Option<Duration>,
 }
 
 /// What a node lives by that is not in the world.
@@ -79,6 +80,7 @@ impl NodeBuilder {
             secret: None,
             simulated: None,
             data_hook: None,
+            data_stuck_after: None,
         }
     }
 
@@ -368,6 +370,13 @@ impl NodeBuilder {
         self
     }
 
+    /// For tests: a data directory that has taken no write for so long counts as stuck, instead of 6 s.
+    #[doc(hidden)]
+    pub fn data_stuck_after(mut self, after: Duration) -> Self {
+        self.data_stuck_after = Some(after);
+        self
+    }
+
     /// Starts the node; ready once it listens. It finds or founds its cluster behind that: [`Node::wait_for`] waits for others.
     ///
     /// Call it in the tokio runtime that is to run the actors. Not cancel safe in one way: dropped in the middle, the node is stopped.
@@ -394,6 +403,7 @@ impl NodeBuilder {
         let mut setup = setup(options, security, discovery, self.simulated, system.handle())?;
         setup.home = home;
         setup.data_hook = self.data_hook;
+        setup.data_stuck_after = self.data_stuck_after;
         let control = Control::start(setup).await?;
         let ledger = Arc::new(ledger);
         let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
@@ -469,6 +479,7 @@ fn setup(
         zone: options.zone.into(),
         data_dir: options.data_dir,
         data_hook: None,
+        data_stuck_after: None,
         settings,
         discovery,
         founding,

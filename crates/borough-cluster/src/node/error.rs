@@ -153,6 +153,11 @@ pub enum LeaveError {
         "the node cannot leave: {0}; the others remove it by themselves, stop the process and start it again"
     )]
     Failed(Failure),
+    /// It has no part in a cluster any more, but its data directory does not say so: the disk failed, or did not answer.
+    #[error(
+        "the node has no part in a cluster any more, but its data directory does not say so: the disk did not take the last write, see the log; started again on that directory, the node looks for the cluster that it was in"
+    )]
+    Unwritten,
 }
 
 /// Why a node has not given away what lives on it.

@@ -10,7 +10,8 @@ use crate::control::Control;
 use crate::topology::{Ended, Standing};
 
 impl Node {
-    /// Leaves the cluster in order; `Ok` means that it is safe to stop the process.
+    /// Leaves the cluster in order; `Ok` means that it is safe to stop the process, and that the data directory, if there is one, is closed and says that the
+    /// node left.
     ///
     /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the
     /// same end. Cancel safe: a leave once begun goes on. If too few voters can be heard to take note, it ends when the node gives its life
@@ -20,7 +21,8 @@ impl Node {
         leave(&self.shared).await
     }
 
-    /// Shuts the whole cluster down: nobody is removed, nothing moves, every node stops taking part once all know. `Ok` when this node has ended so.
+    /// Shuts the whole cluster down: nobody is removed, nothing moves, every node stops taking part once all know. `Ok` when this node has ended so,
+    /// and its data directory says so.
     ///
     /// Needs a quorum of the voters; it waits for as long as it takes to hear one. Cancel safe: once begun it goes on.
     pub async fn close_cluster(&self) -> Result<(), LeaveError> {
@@ -42,6 +44,9 @@ async fn over(control: &Control) -> Result<(), LeaveError> {
     match control.topology.wait_until(|_| false).await {
         Err(Ended::Over(Standing::Stopped)) => Err(LeaveError::Stopped),
         Err(Ended::Over(Standing::Failed(failure))) => Err(LeaveError::Failed(failure)),
+        Ok(_) | Err(Ended::Over(_) | Ended::Refused(_)) if control.is_unwritten.load(Ordering::Acquire) => {
+            Err(LeaveError::Unwritten)
+        }
         Ok(_) | Err(Ended::Over(_) | Ended::Refused(_)) => Ok(()),
     }
 }

@@ -50,8 +50,8 @@ use crate::topology::{Ended, Topology, TopologySnapshot};
 /// | [`shutdown`](SystemHandle::shutdown) | it leaves in order | then all actors stop, phase by phase, and the control thread ends |
 /// | drop | a crash: they notice, wait for its lease, remove it | actors are killed at their next await |
 ///
-/// It uses the runtime it is started in, and one thread of its own, `borough-control`, for what keeps the cluster together: user code that
-/// blocks its workers does not cost a node its membership.
+/// It uses the runtime it is started in, and a thread of its own, `borough-control`, for what keeps the cluster together: user code that
+/// blocks its workers does not cost a node its membership. A node with a data directory has a second one, `borough-disk`, that waits for the disk.
 #[must_use = "dropping a node stops it without leaving its cluster"]
 pub struct Node {
     system: SystemHandle,

@@ -4,6 +4,7 @@
 
 mod blocking;
 mod data_directory;
+mod ending_on_disk;
 mod finding;
 mod forming;
 mod gathering;
@@ -16,6 +17,7 @@ mod returning;
 mod rig;
 mod setting;
 mod starting;
+mod stuck_disk;
 mod talking;
 mod waiting;
 mod watching;

@@ -104,6 +104,20 @@ pub(super) fn sync_directory(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Whether there is no room for a few more pages: it is tried out. Only the system tells a disk that is full, or a quota, from one that fails.
+pub(crate) fn has_no_room(directory: &Path) -> bool {
+    use std::io::{ErrorKind, Write};
+    const PAGES: usize = 1 << 16;
+    // Hidden, so that a directory in which it is left behind is taken as empty.
+    let file = directory.join(".borough.room");
+    let written = File::create(&file).and_then(|mut file| {
+        file.write_all(&vec![1; PAGES])?;
+        file.sync_all()
+    });
+    let _ = fs::remove_file(&file);
+    matches!(written, Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+}
+
 /// What the first bytes of the file say about it, without SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {

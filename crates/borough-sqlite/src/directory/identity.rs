@@ -58,6 +58,11 @@ pub(super) fn read(sql: &Connection) -> Result<Identity, ReadError> {
     Ok(identity)
 }
 
+/// The number of the newest opening.
+pub(super) fn opens(sql: &Connection) -> rusqlite::Result<u64> {
+    sql.query_row("SELECT opens FROM directory", [], |row| row.get(0))
+}
+
 /// Sets the stamp to the present time.
 pub(crate) fn renew_stamp(sql: &Connection) -> rusqlite::Result<()> {
     sql.execute("UPDATE directory SET stamp = stamp + 1, stamped_at = ?1", params![unix_millis()])?;

@@ -33,13 +33,15 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection, OpenError> {
     if !listing.has(DATABASE_FILE) {
         return Err(OpenError::NoData { path: path.to_owned() });
     }
-    // While the lock is ours, no process can begin to write.
-    let (holder, _lock) = match Lock::probe(path) {
+    let has_log = listing.ours.iter().any(|file| file.name == WAL_FILE && file.size > 0);
+    let (holder, lock) = match Lock::probe(path) {
         Ok(lock) => (None, lock),
         Err(OpenError::Locked { pid, .. }) => (Some(Holder { pid }), None),
         Err(other) => return Err(other),
     };
-    let has_log = listing.ours.iter().any(|file| file.name == WAL_FILE && file.size > 0);
+    // A file that is read alone must not be written meanwhile: no process can begin to while the lock is ours. Nothing else needs it, and a node that
+    // starts is refused as long as it is held.
+    let _lock = lock.filter(|_| !has_log);
     let file = database(path);
     let failed = |error| OpenError::sqlite(&file, &error);
     let mut sql = connect(&file, holder.is_none() && !has_log).map_err(failed)?;

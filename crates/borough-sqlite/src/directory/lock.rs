@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::files::LOCK_FILE;
@@ -21,7 +21,10 @@ pub struct Holder {
 
 /// The lock, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+}
 
 impl Lock {
     /// Makes the lock file if it is missing, locks it, and writes the number of this process into it.
@@ -33,7 +36,7 @@ impl Lock {
             let opened = system::open(&mut options, &file).map_err(|error| OpenError::io(&file, &error))?;
             match opened {
                 Some(opened) if system::is_at(&opened, &file) => {
-                    let mut lock = Self(opened);
+                    let mut lock = Self { file: opened, path: file.clone() };
                     lock.write_pid().map_err(|error| OpenError::io(&file, &error))?;
                     return Ok(lock);
                 }
@@ -45,24 +48,36 @@ impl Lock {
         Err(OpenError::Locked { path: path.to_owned(), pid: read_pid(&file) })
     }
 
-    /// Locks the directory against processes that want to use it, without writing anything; `None` if there is no lock file, so that no process
-    /// uses it.
+    /// Locks the directory against processes that want to use it, without writing anything; `None` if there is no lock file: then nobody
+    /// is locked out, and a look may see a process that begins.
     pub(super) fn probe(path: &Path) -> Result<Option<Self>, OpenError> {
         let file = path.join(LOCK_FILE);
         if !file.exists() {
             return Ok(None);
         }
         match system::open(fs::OpenOptions::new().read(true), &file) {
-            Ok(Some(opened)) => Ok(Some(Self(opened))),
+            // One that was removed meanwhile locks nobody out.
+            Ok(Some(opened)) if !system::is_at(&opened, &file) => Ok(None),
+            Ok(Some(opened)) => Ok(Some(Self { file: opened, path: file })),
             Ok(None) => Err(OpenError::Locked { path: path.to_owned(), pid: read_pid(&file) }),
             Err(error) => Err(OpenError::io(&file, &error)),
         }
     }
 
+    /// Whether the file of the lock is still there: without it another process could lock another file of that name.
+    pub(super) fn is_held(&self) -> bool {
+        system::is_at(&self.file, &self.path)
+    }
+
+    /// The lock file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn write_pid(&mut self) -> std::io::Result<()> {
-        self.0.set_len(0)?;
-        self.0.seek(SeekFrom::Start(0))?;
-        writeln!(self.0, "{}", std::process::id())
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        writeln!(self.file, "{}", std::process::id())
     }
 }
 

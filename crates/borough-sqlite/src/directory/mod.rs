@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+pub(crate) use self::files::has_no_room;
 pub use self::files::{DATABASE_FILE, DataFile, LOCK_FILE};
 use self::files::{JOURNAL_FILE, Listing, WAL_FILE, database, make_directory, sync_directory};
 pub use self::format::FORMAT;
@@ -32,11 +33,12 @@ use self::lock::Lock;
 pub use self::reset::Reset;
 use crate::error::{OpenError, WriteError};
 use crate::failpoints::{Hook, Step, Steps};
+use crate::sqlite::Cause;
 use crate::voter::{
     NotApplied, Operation, Outline, ReadError, Record, VoterState, apply, read_record, read_voter,
 };
 
-/// For how long another program that reads the file may hold up an opening.
+/// For how long another program that reads the file may hold up an opening, and one that writes it a write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The write-ahead log is moved into the file when it is larger.
@@ -105,12 +107,14 @@ pub struct DataDirectory {
     sql: Connection,
     path: PathBuf,
     file: PathBuf,
+    /// The number of this opening: once there is a later one, nothing is written.
+    opening: u64,
     outline: Option<Outline>,
     stopped: bool,
     wal_bytes_max: u64,
     steps: Steps,
     // Dropped last: the file is closed before another process may come in.
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl DataDirectory {
@@ -132,7 +136,7 @@ impl DataDirectory {
         if !format::check(&sql, &file)? {
             format::create(&mut sql, &file, &options.cluster, &mut steps)?;
         }
-        let mut loaded = load(&sql, &file)?;
+        let loaded = load(&sql, &file)?;
         if loaded.identity.cluster != options.cluster {
             let (found, expected) = (loaded.identity.cluster, options.cluster.clone());
             return Err(OpenError::OtherCluster { file, found, expected });
@@ -143,22 +147,28 @@ impl DataDirectory {
         if let Some(pages) = options.pages_max {
             sql.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(failed)?;
         }
+        // What a process before this one wrote and did not see synced is read back from the system's memory as if it were on the disk. So it is written
+        // again, into the file, before anybody acts on it; if a reader prevents that, nobody acts on it.
+        reach(Step::Checkpoint)?;
+        if !write_again(&sql).map_err(failed)? {
+            return Err(OpenError::Read { file });
+        }
         reach(Step::CountOpen)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Read once more: until now a process that got past the lock could write. From the commit on it cannot.
+        let mut loaded = load(&transaction, &file)?;
         identity::count_open(&transaction).map_err(failed)?;
         reach(Step::CommitOpen)?;
         transaction.commit().map_err(failed)?;
-        // What a process before this one wrote and did not see synced is read back from the system's memory as if it were on the disk. So it is written
-        // again, into the file, before anybody acts on it.
-        reach(Step::Checkpoint)?;
+        // Now that nobody writes but this process, the log is short again.
         move_wal(&sql).map_err(failed)?;
         reach(Step::SyncDirectory)?;
         sync_directory(path)?;
         loaded.identity = identity::read(&sql).map_err(|error| unreadable(&file, error))?;
         let outline = loaded.voter.as_ref().map(Outline::of);
-        let wal_bytes_max = options.wal_bytes_max;
-        let path = path.to_owned();
-        Ok((Self { sql, path, file, outline, stopped: false, wal_bytes_max, steps, _lock: lock }, loaded))
+        let (path, opening, wal_bytes_max) = (path.to_owned(), loaded.identity.opens, options.wal_bytes_max);
+        let stopped = false;
+        Ok((Self { sql, path, file, opening, outline, stopped, wal_bytes_max, steps, lock }, loaded))
     }
 
     /// The directory.
@@ -188,14 +198,22 @@ impl DataDirectory {
         &mut self,
         operations: impl IntoIterator<Item = &'a Operation>,
     ) -> Result<(), WriteError> {
-        let Self { sql, file, outline, steps, .. } = self;
+        let Self { sql, file, opening, outline, steps, lock, .. } = self;
         let failed = |error| WriteError::sqlite(file, &error);
         let mut reach = |step| steps.reach(step).map_err(|fault| WriteError::fault(file, fault));
         reach(Step::Begin)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        // Nobody else can write until this transaction ends. Operations are checked against the outline in memory: it must be that of the file.
+        let newest = identity::opens(&transaction).map_err(failed)?;
+        if newest != *opening {
+            return Err(WriteError::OpenedAgain { file: file.clone(), opening: *opening, newest });
+        }
         let mut next = *outline;
         for operation in operations {
             reach(Step::Operation)?;
+            if matches!(operation, Operation::RenewStamp) && !lock.is_held() {
+                return Err(WriteError::LockLost { file: lock.path().to_owned() });
+            }
             apply(&transaction, &mut next, operation).map_err(|error| match error {
                 NotApplied::Refused(refusal) => WriteError::Refused { file: file.clone(), refusal },
                 NotApplied::Sqlite(error) => WriteError::sqlite(file, &error),
@@ -271,9 +289,24 @@ fn connect(file: &Path) -> Result<Connection, OpenError> {
     Ok(sql)
 }
 
-/// Moves the write-ahead log into the file. While another program reads the file, a part of it stays where it is: that costs room, and nothing else.
+/// Moves all of the write-ahead log into the file, and syncs it; `false` if another program reads an older state for longer than [`BUSY_TIMEOUT`].
+fn write_again(sql: &Connection) -> rusqlite::Result<bool> {
+    sql.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+        let (in_log, moved): (i64, i64) = (row.get(1)?, row.get(2)?);
+        Ok(in_log == moved)
+    })
+}
+
+/// Moves the write-ahead log into the file, as far as it can be done without waiting. What another program still reads stays in the log until the next try:
+/// that costs room, and nothing else.
 fn move_wal(sql: &Connection) -> rusqlite::Result<()> {
-    sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    sql.busy_timeout(Duration::ZERO)?;
+    let moved = sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    sql.busy_timeout(BUSY_TIMEOUT)?;
+    match moved {
+        Err(error) if Cause::of(&error) == Cause::Busy => Ok(()),
+        other => other,
+    }
 }
 
 /// Reads everything, and checks it.

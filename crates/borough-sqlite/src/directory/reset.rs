@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{DATABASE_FILE, DataFile, Header, Listing, database, sync_directory};
+use super::files::{DATABASE_FILE, DataFile, Header, LOCK_FILE, Listing, database, sync_directory};
 use super::format::APPLICATION_ID;
 use super::lock::Lock;
 use crate::error::OpenError;
@@ -14,7 +14,24 @@ pub struct Reset {
     path: PathBuf,
     remove: Vec<DataFile>,
     keep: Vec<String>,
-    _lock: Option<Lock>,
+    lock: Option<ResetLock>,
+}
+
+/// The lock of a reset.
+#[derive(Debug)]
+struct ResetLock {
+    lock: Lock,
+    /// There was no lock file before.
+    is_new: bool,
+}
+
+impl Drop for ResetLock {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Left behind, it would lock nobody out.
+            let _ = fs::remove_file(self.lock.path());
+        }
+    }
 }
 
 impl Reset {
@@ -23,8 +40,17 @@ impl Reset {
     /// A file of ours that is damaged is removed as any other, unless its first bytes are: then nobody can say whose it is.
     pub fn prepare(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
-        let lock = Lock::probe(&path)?;
-        let listing = Listing::of(&path)?;
+        let before = Listing::of(&path)?;
+        let lock = if before.ours.is_empty() {
+            None
+        } else {
+            Some(ResetLock { lock: Lock::take(&path)?, is_new: !before.has(LOCK_FILE) })
+        };
+        // Once more: until it was locked, a process could use it.
+        let mut listing = Listing::of(&path)?;
+        if lock.as_ref().is_some_and(|lock| lock.is_new) {
+            listing.ours.retain(|file| file.name != LOCK_FILE);
+        }
         if listing.has(DATABASE_FILE) {
             let file = database(&path);
             let what = match Header::of(&file)? {
@@ -36,7 +62,7 @@ impl Reset {
                 return Err(OpenError::ForeignFile { file, what });
             }
         }
-        Ok(Self { path, remove: listing.ours, keep: listing.foreign, _lock: lock })
+        Ok(Self { path, remove: listing.ours, keep: listing.foreign, lock })
     }
 
     /// The files that would be removed, and what they hold.
@@ -60,6 +86,7 @@ impl Reset {
                 Ok(()) | Err(_) => {}
             }
         }
+        drop(self.lock);
         sync_directory(&self.path)
     }
 }

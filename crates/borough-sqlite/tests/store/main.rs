@@ -4,10 +4,12 @@
 #[cfg(unix)]
 mod crash;
 mod damage;
+mod fencing;
 mod full_disk;
 mod golden;
 mod inspecting;
 mod opening;
+mod readers;
 mod resetting;
 mod sample;
 mod torn;

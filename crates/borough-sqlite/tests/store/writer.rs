@@ -57,6 +57,7 @@ fn what_is_reported_is_written_and_what_waits_is_written_at_the_end() {
     writer.submit(batch(2, &[append(2, 1)])).unwrap();
     writer.close();
     assert_eq!(reports.recv_timeout(BOUND), Ok(Report::Written(2)));
+    assert_eq!(reports.recv_timeout(BOUND), Ok(Report::Closed));
     assert_eq!(reopened(folder.path()).voter.unwrap().last().index, 2);
 }
 
@@ -120,7 +121,8 @@ fn after_a_failure_the_writer_reports_it_and_takes_nothing_more() {
     assert!(matches!(report, Ok(Report::Failed(WriteError::Io { .. }))), "{report:?}");
     let third = batch(3, &[append(2, 1)]);
     assert_eq!(writer.submit(third.clone()), Err(SubmitError::Stopped(third)));
-    assert!(reports.recv_timeout(BOUND).is_err(), "nothing is reported after a failure");
+    assert_eq!(reports.recv_timeout(BOUND), Ok(Report::Closed));
+    assert!(reports.recv_timeout(BOUND).is_err(), "nothing is reported after the end");
     writer.close();
     assert_eq!(reopened(folder.path()).voter.unwrap().last().index, 1);
 }

@@ -1,5 +1,4 @@
-//! What voters keep on disk: bytes of the first version are read by every later one.
-#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+//! Bytes of the first version.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
