@@ -91,7 +91,9 @@ impl Image {
             Write::Become { voter, record, log } => {
                 (self.voter, self.log) = (voter, None);
                 self.record = record.or(self.record.take());
-                log.into_iter().for_each(|write| self.apply(Write::Log(write)));
+                for write in log {
+                    self.apply(Write::Log(write));
+                }
             }
             Write::Log(write) => self.log.get_or_insert_with(StoredLog::default).apply(write),
         }

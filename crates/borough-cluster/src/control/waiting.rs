@@ -9,6 +9,7 @@ use std::time::Duration;
 use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::incarnation::Address;
 use borough_protocol::node::Node;
+use borough_protocol::settings::Refusal;
 use borough_protocol::time::Timestamp;
 
 use super::addresses::Addresses;
@@ -65,6 +66,8 @@ struct Told<'a> {
     promised: Vec<&'a Address>,
     /// Where nodes keep what they have of their cluster, and wait for its voters.
     suspended: Vec<&'a Address>,
+    /// Where nodes have other settings, and the first setting that differs.
+    differing: Vec<(&'a Address, &'a Refusal)>,
     /// Why the discovery could not say the seeds.
     discovery: Option<&'a str>,
 }
@@ -72,7 +75,8 @@ struct Told<'a> {
 /// Logs what is awaited, at that level: `tracing` wants a level that the compiler knows.
 macro_rules! log {
     ($level:ident, $told:expr, $waited:expr) => {{
-        let Told { unresolved, never_answered, silent, promised, suspended, discovery, .. } = $told;
+        let Told { unresolved, never_answered, silent, promised, suspended, differing, discovery, .. } =
+            $told;
         let (waited, help) = ($waited, $told.help());
         if $told.is_in_cluster {
             tracing::$level!(
@@ -91,6 +95,7 @@ macro_rules! log {
                 ?silent,
                 ?promised,
                 ?suspended,
+                ?differing,
                 discovery,
                 help,
                 "waiting for seeds before a cluster is founded or joined"
@@ -109,6 +114,10 @@ impl<'a> Told<'a> {
                 Missing::Silent => &mut told.silent,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
+                Missing::OtherSettings(refusal) => {
+                    told.differing.push((address, refusal));
+                    continue;
+                }
             };
             list.push(address);
         }
@@ -134,6 +143,9 @@ impl<'a> Told<'a> {
         }
         if self.discovery.is_some() && !self.is_in_cluster {
             help.push("the discovery fails: see its error");
+        }
+        if !self.differing.is_empty() {
+            help.push("give the nodes with differing settings the same ones: nodes with different settings are never in one cluster");
         }
         let has_silent = !self.never_answered.is_empty() || !self.silent.is_empty();
         if self.is_in_cluster {

@@ -27,8 +27,7 @@ pub(crate) fn recovery(bureau: &Bureau) -> Result<view::Recovery, RecoverError> 
 fn shown(member: &RecoveryMember) -> view::RecoveryMember {
     view::RecoveryMember {
         node: member.node_id.to_string(),
-        address: member.incarnation.address.to_string(),
-        uid: member.incarnation.uid.to_string(),
+        address: member.address.to_string(),
         is_voter: member.is_voter,
     }
 }
@@ -43,7 +42,7 @@ fn vouch(plan: &RecoveryPlan) -> String {
     };
     format!(
         "whoever orders this vouches {dead}that no other node of this cluster works where {} cannot hear it. If a majority of the voters lives after all, \
-         two clusters work until they meet, and then the older one gives up all it holds",
+         two clusters work until they meet, and then the one that this order begins gives up all it holds",
         plan.node_id
     )
 }

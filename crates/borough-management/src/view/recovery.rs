@@ -34,12 +34,10 @@ pub struct Recovery {
 /// A member that would be kept or given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryMember {
-    /// What people call it.
+    /// What people call it; its address, if the node knows it from its data directory alone.
     pub node: String,
     /// Where it listens.
     pub address: String,
-    /// Which of its lives it is.
-    pub uid: String,
     /// Whether it is one of the voters.
     pub is_voter: bool,
 }

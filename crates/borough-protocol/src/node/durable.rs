@@ -270,9 +270,11 @@ impl Node {
             }
             // The next life comes as another.
             End::GaveUp(GaveUp::Copy) => None,
-            // The next life founds a cluster in place of this one. Until that is written a crash leaves the voter as it was, and the order can be given again.
-            End::GaveUp(GaveUp::Recovers) => return,
-            End::GaveUp(GaveUp::Removed | GaveUp::Suspended | GaveUp::Forsaken | GaveUp::DownAll)
+            // The next life of one that recovers founds a cluster in place of this one. Until that is written a crash leaves the voter as it was, and the order can
+            // be given again.
+            End::GaveUp(
+                GaveUp::Removed | GaveUp::Suspended | GaveUp::Forsaken | GaveUp::DownAll | GaveUp::Recovers,
+            )
             | End::Refused(_)
             | End::Unreadable(_) => return,
         };

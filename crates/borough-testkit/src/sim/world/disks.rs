@@ -54,7 +54,9 @@ impl World {
         if self.rules.is_begun_anew(cluster) {
             let ancestors: Vec<Cluster> =
                 record.iter().flat_map(|record| record.memory.ancestors.iter()).collect();
-            ancestors.into_iter().for_each(|before| self.lineages.end(before));
+            for before in ancestors {
+                self.lineages.end(before);
+            }
         }
     }
 
