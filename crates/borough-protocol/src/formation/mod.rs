@@ -18,6 +18,7 @@
 //! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
 //! life. One that wants to found shows them that (`over`); they give up and promise.
 
+mod awaited;
 mod memory;
 mod messages;
 mod promise;
@@ -30,6 +31,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+pub use self::awaited::{Awaited, Missing};
 pub use self::memory::Memory;
 pub use self::messages::{Knock, Over, Past, Vow, Welcome};
 use self::promise::{Promise, Verdict};
@@ -80,28 +82,6 @@ pub struct Search {
     pub bond: Option<Bond>,
     /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
     pub prefers: Option<Cluster>,
-}
-
-/// An address that a node waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Awaited {
-    /// Which.
-    pub address: Address,
-    /// Why.
-    pub why: Missing,
-}
-
-/// Why a node waits for an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// Nothing was heard from there.
-    Silent,
-    /// The node there promised to another.
-    PromisedToAnother,
-    /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
-    Suspended,
-    /// The node there has other settings, so the two cannot be in one cluster. Nobody can say which of them is right while neither is in a cluster.
-    OtherSettings(Refusal),
 }
 
 /// A node without a cluster.
@@ -260,23 +240,6 @@ impl Seeking {
     /// The foundings that a cluster founded by this node succeeds.
     pub fn ancestors(&self) -> Ancestors {
         Ancestors::of(self.remembered.values().flat_map(|memory| memory.lineage()))
-    }
-
-    /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
-    pub fn awaited(&self) -> Vec<Awaited> {
-        let missing = self.required().into_iter().filter(|address| !self.has_promised(address));
-        let why = |address: &Address| {
-            if let Some(refusal) = self.differing.get(address) {
-                Missing::OtherSettings(refusal.clone())
-            } else if self.suspended.values().any(|other| other == address) {
-                Missing::Suspended
-            } else if self.heard.contains(address) || *address == self.me.address {
-                Missing::PromisedToAnother
-            } else {
-                Missing::Silent
-            }
-        };
-        missing.map(|address| Awaited { why: why(address), address: address.clone() }).collect()
     }
 
     /// The rule by which it may found.

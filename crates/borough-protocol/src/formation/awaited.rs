@@ -1,0 +1,48 @@
+//! What a node without a cluster waits for: which addresses keep it from founding, and why.
+
+use alloc::vec::Vec;
+
+use super::Seeking;
+use crate::incarnation::Address;
+use crate::settings::Refusal;
+
+/// An address that a node waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Which.
+    pub address: Address,
+    /// Why.
+    pub why: Missing,
+}
+
+/// Why a node waits for an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Nothing was heard from there.
+    Silent,
+    /// The node there promised to another.
+    PromisedToAnother,
+    /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
+    Suspended,
+    /// The node there has other settings, so the two cannot be in one cluster. Nobody can say which of them is right while neither is in a cluster.
+    OtherSettings(Refusal),
+}
+
+impl Seeking {
+    /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
+    pub fn awaited(&self) -> Vec<Awaited> {
+        let missing = self.required().into_iter().filter(|address| !self.has_promised(address));
+        let why = |address: &Address| {
+            if let Some(refusal) = self.differing.get(address) {
+                Missing::OtherSettings(refusal.clone())
+            } else if self.suspended.values().any(|other| other == address) {
+                Missing::Suspended
+            } else if self.heard.contains(address) || *address == self.me.address {
+                Missing::PromisedToAnother
+            } else {
+                Missing::Silent
+            }
+        };
+        missing.map(|address| Awaited { why: why(address), address: address.clone() }).collect()
+    }
+}
