@@ -113,6 +113,11 @@ impl Disk {
         Ok(Self { path, image, life, backend, waiting, submitted, news, stuck_after, works })
     }
 
+    /// Whether the directory names a cluster that the node belongs to, or left.
+    pub(super) fn has_record(&self) -> bool {
+        self.image.record.is_some()
+    }
+
     /// The directory.
     pub(crate) fn path(&self) -> &Path {
         &self.path

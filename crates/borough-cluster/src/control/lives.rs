@@ -170,11 +170,19 @@ impl Lives {
                 goes = told_to_go(&mut self.commands) => return goes,
             }
         }
-        self.look_around(is_once).await
+        // A node that belongs to a cluster finds it by the addresses on its disk, and need not wait for a discovery that fails.
+        let has_record = self.disk.as_ref().is_some_and(Disk::has_record);
+        self.look_around(is_once || has_record).await
     }
 
     /// How the node stands after a life that ended so.
     fn standing_after(&self, end: End) -> Standing {
+        if let (End::GaveUp(GaveUp::Copy), Some(disk)) = (&end, &self.disk) {
+            tracing::error!(
+                path = %disk.path().display(),
+                "the data directory is an older copy: the cluster knows a later state of it. Node gives up the vote of that directory and joins as a new voter; do not restore data directories from backups, and do not start a copy beside its original"
+            );
+        }
         match end {
             End::Left => Standing::Left,
             End::Closed => Standing::Closed,
@@ -186,7 +194,7 @@ impl Lives {
             End::GaveUp(why) => Standing::GaveUp(why),
             End::Unreadable(why) => {
                 let path = self.disk.as_ref().map(|disk| disk.path().to_owned()).unwrap_or_default();
-                tracing::error!(path = %path.display(), %why, "the data directory does not hold the log of a voter: restore the directory from this machine, or reset it with `borough data reset` and let the node join as a new one");
+                tracing::error!(path = %path.display(), %why, "the data directory does not hold the log of a voter: reset it with `borough data reset` and let the node join as a new one; do not restore an older copy, which would forget votes");
                 Standing::Failed(Failure::DataDirectory)
             }
             End::Refused(refusal) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use borough_cluster::Standing;
+use borough_cluster::{Discovery, DiscoveryError, Seeds, Standing, VoterId};
 use borough_sqlite::failpoints::{Fault, Hook};
 
 use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
@@ -249,15 +249,52 @@ fn an_older_copy_of_a_directory_comes_back_as_a_new_node() {
         copy_directory(&rig.directory(victim), &copy);
         rig.start(victim).await;
         rig.until_settled(BOUND).await?;
+        let identity = identity_of(&rig, victim);
         rig.crash(victim);
         after(secs(1)).await;
         fs::remove_dir_all(rig.directory(victim)).unwrap();
         fs::rename(&copy, rig.directory(victim)).unwrap();
         rig.start(victim).await;
         rig.until_settled(BOUND).await?;
+        let is_new = if identity_of(&rig, victim) == identity {
+            Err(format!("{victim} still votes as {identity:?}"))
+        } else {
+            Ok(())
+        };
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_once(), is_new, concluded])
+    });
+}
+
+/// A discovery that fails, as DNS does in many a power cycle.
+struct Fails;
+
+impl Discovery for Fails {
+    fn seeds(&self) -> Seeds<'_> {
+        Box::pin(async { Err(DiscoveryError::Other("down".into())) })
+    }
+}
+
+#[test]
+fn a_power_cycle_while_the_discovery_fails_continues_the_same_cluster() {
+    each([()], |()| async move {
+        let mut rig = three(97).await?;
+        crash(&mut rig, &SEEDS);
+        after(secs(5)).await;
+        rig.set_up_all(|builder| builder.discovery(Fails).expect(3));
+        for number in SEEDS {
+            rig.start(number).await;
+        }
+        rig.until_settled(BOUND).await?;
         let concluded = rig.conclude(SOON).await;
         all_of([rig.founded_once(), concluded])
     });
+}
+
+/// As whom a node votes.
+fn identity_of(rig: &Rig, number: usize) -> Option<VoterId> {
+    let view = rig.view(number);
+    view.member(view.incarnation.uid).map(|member| member.voter())
 }
 
 /// The disk of the founder takes no write from one step on, in every run from a later one, and then its process crashes: whatever is in the directory, it is one

@@ -17,6 +17,7 @@ mod loss;
 mod recovery;
 mod removal;
 mod requests;
+mod resuming;
 mod rig;
 mod sharding;
 mod voters;

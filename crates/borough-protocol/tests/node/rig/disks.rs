@@ -49,6 +49,13 @@ impl Disks {
         })
     }
 
+    /// Another disk is put there, with nothing on it.
+    pub(crate) fn lose(&mut self, address: &'static str) {
+        let number = 7000 + self.of(address).image.voter.get();
+        self.all.remove(address);
+        self.of(address).image.voter = VoterId::new(number).expect("not 0");
+    }
+
     pub(crate) fn write(&mut self, address: &'static str, now: Timestamp, number: u64, write: Write) {
         let disk = self.of(address);
         disk.writes += 1;

@@ -109,8 +109,12 @@ impl World {
         find_it && given_up.all(|other| is_empty(&other.address)) && !self.decides(cluster, &left)
     }
 
-    /// Whether those that are left are a quorum of any list of voters that anybody alive goes by.
+    /// Whether those that are left are a quorum of any list of voters that anybody alive goes by; with disks, of any that may be in force: a voter that
+    /// started again knows older ones, too.
     fn decides(&self, cluster: Cluster, left: &BTreeSet<VoterId>) -> bool {
+        if self.settings.durable {
+            return !self.lineages.is_without(cluster, |voter| left.contains(&voter));
+        }
         self.lists_of(cluster).iter().any(|voters| voters.quorum(|voter| left.contains(&voter)))
     }
 
