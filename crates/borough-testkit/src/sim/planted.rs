@@ -100,6 +100,15 @@ pub fn mode_for(flaw: Flaw) -> Option<Mode> {
     }
 }
 
+/// Whether a flaw shows with disks or without; `None` if it does not matter.
+pub fn disks_for(flaw: Flaw) -> Option<bool> {
+    match flaw {
+        // With disks a node that remembers a cluster never founds.
+        Flaw::FoundsWithoutFormerVoters => Some(false),
+        _ => None,
+    }
+}
+
 /// The first of so many seeds whose run breaks a rule because of the flaws wished for, and the rule.
 pub fn find(from: u64, seeds: u64, wish: &Wish) -> Option<(u64, Violation)> {
     let broken = |seed: u64, wish: &Wish| guarded(&Plan::draw(seed, wish), None).violation;

@@ -7,7 +7,7 @@ use std::thread;
 use borough_protocol::flaws::{Flaw, Flaws};
 use borough_testkit::sim::Violation;
 use borough_testkit::sim::plan::Wish;
-use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, find, mode_for};
+use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, disks_for, find, mode_for};
 
 use crate::UNPROVED;
 use crate::arguments::Arguments;
@@ -22,7 +22,8 @@ pub(crate) fn run(arguments: &Arguments) -> u8 {
     let search = || {
         while let Some((place, flaw)) = take(&next, flaws) {
             let mode = arguments.wish.mode.or(mode_for(flaw));
-            let wish = Wish { flaws: Flaws::only(flaw), mode, ..arguments.wish.clone() };
+            let durable = arguments.wish.durable.or(disks_for(flaw));
+            let wish = Wish { flaws: Flaws::only(flaw), mode, durable, ..arguments.wish.clone() };
             let found = find(arguments.from, seeds, &wish);
             let Ok(mut report) = report.lock() else { return };
             report.add(place, found);
