@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use borough_cluster::{Discovery, DiscoveryError, Seeds, Standing, VoterId};
+use borough_cluster::{Discovery, DiscoveryError, Member, Seeds, Standing, VoterId};
 use borough_sqlite::failpoints::{Fault, Hook};
 
 use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
@@ -294,7 +294,7 @@ fn a_power_cycle_while_the_discovery_fails_continues_the_same_cluster() {
 /// As whom a node votes.
 fn identity_of(rig: &Rig, number: usize) -> Option<VoterId> {
     let view = rig.view(number);
-    view.member(view.incarnation.uid).map(|member| member.voter())
+    view.member(view.incarnation.uid).map(Member::voter)
 }
 
 /// The disk of the founder takes no write from one step on, in every run from a later one, and then its process crashes: whatever is in the directory, it is one
