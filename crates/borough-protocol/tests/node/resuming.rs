@@ -2,6 +2,7 @@
 
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::Missing;
+use borough_protocol::node::Node;
 use borough_protocol::settings::Settings;
 use borough_protocol::table::Cluster;
 
@@ -14,7 +15,7 @@ fn grown(names: &[&'static str]) -> Rig {
 }
 
 fn cluster(rig: &Rig, name: &str) -> Option<Cluster> {
-    rig.nodes.get(name).and_then(|node| node.cluster())
+    rig.nodes.get(name).and_then(Node::cluster)
 }
 
 /// Starts again every node whose life has ended, until all of them are in that cluster and run.
