@@ -54,6 +54,8 @@ pub(super) struct Disk {
     pending: VecDeque<Pending>,
     /// Until when it syncs nothing.
     stuck_until: Moment,
+    /// It was restored from a copy: its voter is refused as one.
+    is_restored: bool,
     /// It has no room: nothing is synced before a restart.
     pub(super) is_full: bool,
     /// The furthest place of a log that was ever synced by this voter.
@@ -159,9 +161,9 @@ impl Disks {
         self.lost.contains(&slot)
     }
 
-    /// Whether some slot has the disk of that voter.
+    /// Whether some slot has the disk of that voter, and no copy of it.
     pub(super) fn has(&self, voter: VoterId) -> bool {
-        self.list.iter().any(|disk| disk.image.voter == voter)
+        self.list.iter().any(|disk| disk.image.voter == voter && !disk.is_restored)
     }
 }
 
@@ -173,6 +175,7 @@ impl Disk {
             lives: 0,
             pending: VecDeque::new(),
             stuck_until: Moment::START,
+            is_restored: false,
             is_full: false,
             synced_end: 0,
             votes: BTreeSet::new(),
@@ -206,6 +209,7 @@ impl Disk {
     fn make_next(&mut self) -> Option<Synced> {
         let Pending { life, number, write, .. } = self.pending.pop_front()?;
         if matches!(write, Write::Become { .. }) {
+            self.is_restored = false;
             self.synced_end = 0;
             self.votes.clear();
         }
@@ -266,7 +270,7 @@ impl Disk {
 
     /// An operator puts a copy back, while no process runs. A voter that it names may have confirmed more than the copy has.
     pub(super) fn restore(&mut self, copy: Copy) {
-        (self.image, self.lives) = (copy.image, copy.lives);
+        (self.image, self.lives, self.is_restored) = (copy.image, copy.lives, true);
         self.pending.clear();
         self.synced_end = self.image.log.as_ref().map_or(0, StoredLog::last_index);
     }
