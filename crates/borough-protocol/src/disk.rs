@@ -31,7 +31,7 @@ pub enum Write {
     /// The log goes, with term and vote, and the node is another voter from now on: lists of the former cluster may still name the one that it was, and a voter
     /// without its log must not vote again. What belongs to that is one write: a record that says why, and the first of another log.
     Become {
-        /// As whom it votes.
+        /// The identity of the node as a voter.
         voter: VoterId,
         /// The record that goes with it; `None` if the record stays as it is.
         record: Option<Record>,
@@ -70,7 +70,7 @@ pub enum Bond {
 /// Everything that is on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// As whom the node votes.
+    /// The identity of the node as a voter.
     pub voter: VoterId,
     /// The cluster that the node belongs to; `None` if it is fresh.
     pub record: Option<Record>,

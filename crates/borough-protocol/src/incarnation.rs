@@ -139,7 +139,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// As whom the node of that life votes.
+    /// The identity of that life as a voter.
     pub fn voter(&self, uid: Uid) -> VoterId {
         self.disk.map_or(VoterId::of_life(uid), |disk| disk.voter)
     }

@@ -130,7 +130,7 @@ impl Member {
         self.incarnation.uid
     }
 
-    /// As whom it votes, if it does: the identity of its data directory, or of its life if it has none.
+    /// Its identity as a voter: that of its data directory, or of its life if it has none.
     pub fn voter(&self) -> VoterId {
         self.facts.voter(self.incarnation.uid)
     }

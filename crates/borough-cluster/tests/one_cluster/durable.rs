@@ -291,7 +291,7 @@ fn a_power_cycle_while_the_discovery_fails_continues_the_same_cluster() {
     });
 }
 
-/// As whom a node votes.
+/// The identity of a node as a voter.
 fn identity_of(rig: &Rig, number: usize) -> Option<VoterId> {
     let view = rig.view(number);
     view.member(view.incarnation.uid).map(Member::voter)

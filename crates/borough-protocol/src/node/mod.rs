@@ -160,7 +160,7 @@ impl Node {
         self.identity.me.uid
     }
 
-    /// As whom it votes, if it does.
+    /// Its identity as a voter.
     pub fn voter(&self) -> VoterId {
         self.identity.voter
     }

@@ -102,7 +102,7 @@ impl Scene<'_> {
         uid == self.me || self.grants.heard(uid).is_some_and(|at| now.since(at) < lately)
     }
 
-    /// As whom that member votes, if it does.
+    /// The identity of that member as a voter.
     fn voter_of(&self, member: &Member) -> VoterId {
         if self.settings.durable { member.voter() } else { VoterId::of_life(member.incarnation.uid) }
     }

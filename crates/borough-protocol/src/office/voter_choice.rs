@@ -12,7 +12,7 @@ use crate::voters::VoterId;
 /// A member that could vote.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// As whom it would vote.
+    /// Its identity as a voter.
     pub voter: VoterId,
     /// Its age.
     pub admission: Version,

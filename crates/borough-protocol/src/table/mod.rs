@@ -93,7 +93,7 @@ impl Member {
         self.facts.disk.is_some() && voter(self.facts.disk) == voter(facts.disk)
     }
 
-    /// As whom it votes, if it does.
+    /// Its identity as a voter.
     pub fn voter(&self) -> VoterId {
         self.facts.voter(self.incarnation.uid)
     }
@@ -114,7 +114,7 @@ pub struct Removed {
 }
 
 impl Removed {
-    /// As whom the node of that life voted.
+    /// The identity of that life as a voter.
     pub fn voter(&self, uid: Uid) -> VoterId {
         self.disk.map_or(VoterId::of_life(uid), |disk| disk.voter)
     }

@@ -88,7 +88,7 @@ impl Slots {
         self.by_life.insert(uid, voter);
     }
 
-    /// As whom that life votes, or voted.
+    /// The identity of that life as a voter.
     pub(super) fn voter_of(&self, uid: Uid) -> Option<VoterId> {
         self.by_life.get(&uid).copied()
     }

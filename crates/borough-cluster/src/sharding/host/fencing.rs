@@ -127,7 +127,7 @@ where
 
     /// It goes on at a higher epoch: turns end, then the store is fenced again, then they begin again.
     ///
-    /// As with a move, entities whose state does not move end here: what they loaded may not be what the store has now. The next message begins them anew.
+    /// As with a move, entities whose state does not move end here: what they loaded may not be what the store has now. The next message starts them again.
     pub(super) fn raise(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, next: Epoch) {
         if !self.stance.raise(epoch, next) {
             return;
