@@ -44,7 +44,7 @@ pub use self::config::{
     Config, ConfigError, DEFAULT_MANAGEMENT_LISTEN, Setting, SettingKind, SettingOrigin, SettingRow,
     settings_page,
 };
-pub use self::control::ControlCounts;
+pub use self::control::{ControlCounts, DataDirectoryState, DataDirectoryStats};
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
 pub use self::node::{

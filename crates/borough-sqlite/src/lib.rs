@@ -26,4 +26,4 @@ pub use self::directory::{
 };
 pub use self::error::{OpenError, Refusal, WriteError};
 pub use self::voter::{Entry, Operation, Payload, Position, Record, RecordState, Snapshot, VoterState};
-pub use self::writer::{Batch, Report, SubmitError, Writer, WriterOptions};
+pub use self::writer::{Batch, Report, SubmitError, WriteTimes, Writer, WriterOptions};

@@ -7,6 +7,8 @@
 //! Promise: a batch is reported as written after it was synced, never before; batches are written in the order in which they were submitted; after a
 //! failure nothing more is reported but the end. What waits while the disk is busy becomes one transaction.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -64,10 +66,36 @@ pub enum SubmitError {
     Stopped(Batch),
 }
 
+/// How long the transactions of a writer took, each with its sync. Zero before the first.
+#[derive(Debug, Default)]
+pub struct WriteTimes {
+    last: AtomicU64,
+    longest: AtomicU64,
+}
+
+impl WriteTimes {
+    /// The last one that ended.
+    pub fn last(&self) -> Duration {
+        Duration::from_nanos(self.last.load(Ordering::Relaxed))
+    }
+
+    /// The longest since the writer was started.
+    pub fn longest(&self) -> Duration {
+        Duration::from_nanos(self.longest.load(Ordering::Relaxed))
+    }
+
+    fn note(&self, took: Duration) {
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.last.store(nanos, Ordering::Relaxed);
+        self.longest.fetch_max(nanos, Ordering::Relaxed);
+    }
+}
+
 /// A data directory and the thread that writes it.
 #[derive(Debug)]
 pub struct Writer {
     queue: SyncSender<Batch>,
+    times: Arc<WriteTimes>,
     thread: JoinHandle<()>,
 }
 
@@ -79,9 +107,15 @@ impl Writer {
         report: impl FnMut(Report) + Send + 'static,
     ) -> io::Result<Self> {
         let (queue, batches) = sync_channel(options.queue);
-        let work = Work { directory, batches, report, options };
+        let times = Arc::<WriteTimes>::default();
+        let work = Work { directory, batches, report, options, times: times.clone() };
         let thread = thread::Builder::new().name("borough-disk".to_owned()).spawn(move || work.run())?;
-        Ok(Self { queue, thread })
+        Ok(Self { queue, times, thread })
+    }
+
+    /// How long writes take.
+    pub fn times(&self) -> Arc<WriteTimes> {
+        self.times.clone()
     }
 
     /// Hands a batch over. Never waits.
@@ -94,7 +128,7 @@ impl Writer {
 
     /// Has what waits written, closes the directory and gives it free. Waits for the disk. Dropping the writer does the same without waiting for it.
     pub fn close(self) {
-        let Self { queue, thread } = self;
+        let Self { queue, thread, .. } = self;
         drop(queue);
         // A panic of the thread is one of `report`, and was printed there.
         let _ = thread.join();
@@ -107,6 +141,7 @@ struct Work<R> {
     batches: Receiver<Batch>,
     report: R,
     options: WriterOptions,
+    times: Arc<WriteTimes>,
 }
 
 impl<R> fmt::Debug for Work<R> {
@@ -156,7 +191,10 @@ impl<R: FnMut(Report)> Work<R> {
 
     fn write(&mut self, group: &[Batch], renews_stamp: bool) -> Result<(), WriteError> {
         let stamp = renews_stamp.then_some(&Operation::RenewStamp);
-        self.directory.write_all(group.iter().flat_map(|batch| &batch.operations).chain(stamp))?;
+        let began = Instant::now();
+        let written = self.directory.write_all(group.iter().flat_map(|batch| &batch.operations).chain(stamp));
+        self.times.note(began.elapsed());
+        written?;
         if let Some(last) = group.last() {
             (self.report)(Report::Written(last.sequence));
         }

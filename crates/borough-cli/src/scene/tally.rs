@@ -92,7 +92,12 @@ mod tests {
 
     fn look(at_millis: u64, handled: u64) -> Stats {
         let kind = KindStats { handled, ..KindStats::default() };
-        let node = NodeStats { node: "harbour".to_owned(), kinds: vec![kind], state_losses: Vec::new() };
+        let node = NodeStats {
+            node: "harbour".to_owned(),
+            kinds: vec![kind],
+            state_losses: Vec::new(),
+            data_directory: None,
+        };
         Stats { seen_by: "harbour".to_owned(), at_millis, nodes: vec![node], missing: Vec::new() }
     }
 

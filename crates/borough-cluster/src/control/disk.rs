@@ -7,6 +7,7 @@
 //! starts. A disk that fails, or has not answered for some seconds, is said to the machine of every life, which then answers nobody as a voter. Nothing waits
 //! without a bound for a disk that does not answer, except a next life, which can be told to go.
 
+mod condition;
 mod news;
 mod operations;
 #[cfg(test)]
@@ -14,7 +15,7 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Writer, WriterOp
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+pub(crate) use self::condition::Condition;
+pub use self::condition::{DataDirectoryState, DataDirectoryStats};
 use self::news::News;
 use self::operations::{image, operations};
 use super::thread::Home;
@@ -54,7 +57,6 @@ pub(crate) struct DiskOptions {
 
 /// The open data directory of a node.
 pub(crate) struct Disk {
-    path: PathBuf,
     /// What is on the disk, as far as it was looked at.
     image: Image,
     /// The number of this life among all of this directory.
@@ -65,8 +67,6 @@ pub(crate) struct Disk {
     submitted: u64,
     news: Arc<News>,
     stuck_after: Duration,
-    /// It is not known to be stuck.
-    works: bool,
 }
 
 enum Backend {
@@ -97,7 +97,9 @@ impl Disk {
                 let to = news.clone();
                 let options = WriterOptions { stamp_every: stuck_after / STAMPS, ..WriterOptions::default() };
                 let writer = Writer::start(directory, options, move |report| to.report(report));
-                Backend::Thread(writer.map_err(|source| DataError::Thread { path: path.to_owned(), source })?)
+                let writer = writer.map_err(|source| DataError::Thread { path: path.to_owned(), source })?;
+                news.condition.time_by(writer.times());
+                Backend::Thread(writer)
             }
         };
         tracing::info!(
@@ -108,9 +110,8 @@ impl Disk {
             "data directory opened"
         );
         let life = identity.opens << LIVES_PER_OPENING;
-        let path = path.to_owned();
-        let (waiting, submitted, works) = (VecDeque::new(), 0, true);
-        Ok(Self { path, image, life, backend, waiting, submitted, news, stuck_after, works })
+        let (waiting, submitted) = (VecDeque::new(), 0);
+        Ok(Self { image, life, backend, waiting, submitted, news, stuck_after })
     }
 
     /// Whether the directory names a cluster that the node belongs to, or left.
@@ -120,7 +121,12 @@ impl Disk {
 
     /// The directory.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.news.condition.path()
+    }
+
+    /// What everybody may know of it.
+    pub(super) fn condition(&self) -> Arc<Condition> {
+        self.news.condition.clone()
     }
 
     /// Another life begins: what it resumes, and who it is. All that the life before gave out is [settled](Self::settled) by then. What is still queued in
@@ -133,7 +139,7 @@ impl Disk {
         self.life += 1;
         self.news.begin_life(self.submitted);
         while inputs.try_recv().is_ok() {}
-        if !self.works || self.news.progress.borrow().has_failed {
+        if !self.news.condition.works() {
             // Each life has a machine that knows nothing of the one before.
             let _ = self.news.inputs.send(Input::DiskWorks(false));
         }
@@ -176,16 +182,15 @@ impl Disk {
     }
 
     fn check_at(&mut self, now: Instant) {
-        let silent = self.news.silent_at(now);
+        let silent = self.news.condition.silent_at(now);
         let works = match &self.backend {
             Backend::Thread(_) => silent <= self.stuck_after,
             Backend::Here(_) | Backend::Closed => true,
         };
-        if works == self.works || self.news.progress.borrow().has_failed {
+        if !self.news.condition.set_stuck(!works) {
             return;
         }
-        self.works = works;
-        let path = self.path.display();
+        let path = self.path().display();
         if works {
             tracing::warn!(%path, "the data directory takes writes again: the node answers as a voter");
         } else {
@@ -207,8 +212,10 @@ impl Disk {
             if timeout(LOG_EVERY, settled).await.is_ok() {
                 return;
             }
+            // No life runs, and none looks at the disk.
+            self.check();
             tracing::warn!(
-                path = %self.path.display(),
+                path = %self.path().display(),
                 waited = ?since.elapsed(),
                 "node waits for its data directory before it looks for its cluster: the disk has not taken what was written last; look at the disk, or stop the process"
             );
@@ -234,7 +241,7 @@ impl Disk {
             Backend::Here(directory) => {
                 let directory = directory.into_inner().unwrap_or_else(PoisonError::into_inner);
                 if let Err(error) = directory.close() {
-                    tracing::error!(path = %self.path.display(), %error, "the data directory was not closed in order; nothing that was written is lost");
+                    tracing::error!(path = %self.path().display(), %error, "the data directory was not closed in order; nothing that was written is lost");
                 }
                 self.news.closed();
             }
@@ -243,7 +250,7 @@ impl Disk {
         let mut progress = self.news.progress.subscribe();
         if timeout(self.stuck_after, progress.wait_for(|progress| progress.is_closed)).await.is_err() {
             tracing::error!(
-                path = %self.path.display(),
+                path = %self.path().display(),
                 waited = ?self.stuck_after,
                 "the data directory was not closed: the disk does not answer, and what was written last may be lost; no other process can use the directory \
                  until this one has ended; look at the disk"

@@ -31,4 +31,6 @@ mod watchdog;
 mod words;
 
 pub use self::counts::ControlCounts;
+pub(crate) use self::disk::Condition;
+pub use self::disk::{DataDirectoryState, DataDirectoryStats};
 pub(crate) use self::thread::{Control, Home, Setup};

@@ -254,7 +254,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let (heard, words) = mpsc::channel(HEARD);
     let (send_command, commands) = mpsc::channel(COMMANDS);
     let lease = Lease::new(setup.clock.clone(), setup.settings.max_pause);
-    let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone());
+    let data = disk.as_ref().map(Disk::condition);
+    let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone(), data);
     let watchdog = Watchdog::new(sharding.clone(), setup.clock.clone(), setup.wedged_after);
     let failure = publisher.failure();
     let (is_leaving, is_unwritten) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());

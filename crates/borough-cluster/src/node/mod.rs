@@ -16,6 +16,7 @@ use std::sync::Arc;
 use borough_actor::{System, SystemHandle};
 use borough_protocol::incarnation::{Address, Incarnation, NodeId, Uid};
 use borough_protocol::node::{Command, Input};
+use tokio::sync::watch;
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
 pub use self::error::{DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, StartError};
@@ -24,7 +25,7 @@ pub use self::recovery::{RecoveryMember, RecoveryPlan};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
 pub use self::settings::ManagementSettings;
 use crate::config::Ledger;
-use crate::control::{Control, ControlCounts};
+use crate::control::{Control, ControlCounts, DataDirectoryState, DataDirectoryStats};
 use crate::door::refusals::RefusalCounts;
 use crate::sharding::Sharding;
 use crate::topology::{Ended, Topology, TopologySnapshot};
@@ -137,6 +138,18 @@ impl Node {
     /// What the control lane lost or refused so far.
     pub fn control_counts(&self) -> ControlCounts {
         self.shared.counters.read()
+    }
+
+    /// How the data directory of this node does; `None` if it has none.
+    ///
+    /// While it does not take writes the node does not vote, and is [not ready](Self::is_ready_for).
+    pub fn data_directory(&self) -> Option<DataDirectoryStats> {
+        self.sharding().data.as_ref().map(|data| data.stats())
+    }
+
+    /// Whether the data directory of this node takes writes, now and as it changes; `None` if it has none.
+    pub fn data_directory_states(&self) -> Option<watch::Receiver<DataDirectoryState>> {
+        self.sharding().data.as_ref().map(|data| data.states())
     }
 
     /// Who was not let in so far, by reason.

@@ -96,6 +96,7 @@ pub use self::start::ENTITY_START_TIMEOUT;
 pub use self::watchdog::WedgedWorker;
 pub(crate) use self::watchdog::{PING_EVERY, PINGS, TaskGuard, Watchdog};
 pub(crate) use self::wire::is_kind;
+use crate::control::Condition;
 use crate::link::Hub;
 use crate::topology::Failure;
 
@@ -111,6 +112,8 @@ pub(crate) struct Sharding {
     hub: Arc<Hub>,
     pub(crate) lease: Lease,
     pub(crate) watchdog: Watchdog,
+    /// How the data directory of the node does, if it has one.
+    pub(crate) data: Option<Arc<Condition>>,
     runtime: Handle,
     errands: mpsc::UnboundedSender<Errand>,
     sight: watch::Sender<Sight>,
@@ -132,6 +135,7 @@ impl Sharding {
         runtime: &Handle,
         life: Uid,
         commands: mpsc::Sender<NodeInput>,
+        data: Option<Arc<Condition>>,
     ) -> Arc<Self> {
         let (errands, to_run) = mpsc::unbounded_channel();
         let sight = watch::Sender::new(Sight { life, table: None, drains: false });
@@ -140,6 +144,7 @@ impl Sharding {
         let sharding = Arc::new(Self {
             lease,
             watchdog: Watchdog::default(),
+            data,
             errands,
             sight,
             commands: commands.clone(),

@@ -21,6 +21,7 @@ use super::lack::{self, Lack};
 use super::loss::StateLosses;
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
+use crate::control::DataDirectoryStats;
 use crate::node::{Gathered, Node};
 
 /// How long a node may take to say what lives there.
@@ -36,6 +37,8 @@ pub struct NodeStats {
     pub kinds: Vec<KindStats>,
     /// What the node dropped, since its process started, because it gave up its part in a cluster.
     pub state_losses: StateLosses,
+    /// How the data directory of the node does; `None` if it has none.
+    pub data_directory: Option<DataDirectoryStats>,
 }
 
 /// What lives of one type on one node.
@@ -140,7 +143,8 @@ impl Sharding {
             kinds.push(shell.stats(depth).await);
         }
         kinds.sort_by(|a, b| a.name.cmp(&b.name));
-        NodeStats { kinds, state_losses: self.chronicle().losses() }
+        let data_directory = self.data.as_ref().map(|data| data.stats());
+        NodeStats { kinds, state_losses: self.chronicle().losses(), data_directory }
     }
 
     /// Where an entity lives, and why there.
@@ -229,14 +233,15 @@ impl Node {
         Ok(())
     }
 
-    /// Whether all these types are started here and known to the cluster: what a readiness probe asks.
+    /// Whether all these types are started here and known to the cluster, all workers answer, and the data directory, if there is one, takes writes: what a
+    /// readiness probe asks.
     pub fn is_ready_for(&self, kinds: &[&str]) -> bool {
         let sharding = self.sharding();
         let sight = sharding.sight();
         let Some(table) = sight.table.filter(|table| table.member(sight.life).is_some()) else {
             return false;
         };
-        if !sharding.wedged().is_empty() {
+        if !sharding.wedged().is_empty() || sharding.data.as_ref().is_some_and(|data| !data.works()) {
             return false;
         }
         kinds.iter().all(|name| {

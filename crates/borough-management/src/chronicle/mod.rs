@@ -4,6 +4,7 @@
 //! topology snapshots --differences--+
 //!                                   +--> ring of the last events --> each listener at its own pace
 //! shard events ---------words-------+
+//! data directory -------words-------+
 //! ```
 //! Promise: numbers have no gaps. Who is slow, or away for a while, goes on where it was, or is told how many it missed. Who comes from another chronicle, as
 //! that of the node's last process, is told that this is another one, and begins with the first event that is kept.
@@ -14,9 +15,10 @@ mod ring;
 mod tests;
 mod words;
 
+use std::future::pending;
 use std::sync::Arc;
 
-use borough_cluster::{Topology, TopologySnapshot};
+use borough_cluster::{DataDirectoryState, Node, Topology, TopologySnapshot};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -31,6 +33,26 @@ pub(crate) async fn follow(bureau: Arc<Bureau>) {
     tokio::select! {
         () = bureau.closed() => {}
         () = listen(&bureau.chronicle, &mut topology, shards) => {}
+        () = watch_disk(&bureau.chronicle, &bureau.node) => {}
+    }
+}
+
+/// Writes down when the data directory takes no writes, also if it took none before, and when it takes them again. Never ready.
+async fn watch_disk(chronicle: &Chronicle, node: &Node) {
+    let Some(mut states) = node.data_directory_states() else { return pending().await };
+    let mut told = DataDirectoryState::Works;
+    loop {
+        let now = states.borrow_and_update().clone();
+        if now != told
+            && let Some(data) = node.data_directory()
+        {
+            chronicle.write(words::of_disk(node.node_id().as_str(), &data));
+            told = now;
+        }
+        // The node has it as long as it is held.
+        if states.changed().await.is_err() {
+            return pending().await;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use borough_cluster::{Dropped, GaveUp, ShardEvent, ShardNews, TopologySnapshot, Uid};
+use borough_cluster::{DataDirectoryStats, Dropped, GaveUp, ShardEvent, ShardNews, TopologySnapshot, Uid};
 
 use super::ring::News;
 use crate::look::state_loss;
@@ -112,6 +112,15 @@ pub(super) fn of_shard(event: &ShardEvent, names: &Names, here: &str) -> News {
         other => (EventKind::Other, None, format!("{shard}: {other:?}")),
     };
     News { node, kind: Some(event.kind.to_string()), shard: Some(event.shard), ..News::new(what, text) }
+}
+
+/// The data directory of that node takes no writes, or takes them again.
+pub(super) fn of_disk(node: &str, data: &DataDirectoryStats) -> News {
+    let text = match data.trouble() {
+        Some(trouble) => format!("{node}: {trouble}"),
+        None => format!("{node}: the data directory {} takes writes again, and the node votes", data.path),
+    };
+    News { node: Some(node.to_owned()), ..News::new(EventKind::DataDirectory, text) }
 }
 
 /// That node gave up its part in a cluster, and dropped all it hosted.

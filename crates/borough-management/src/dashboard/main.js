@@ -8,7 +8,7 @@ import { drawLosses } from "./losses.js";
 import { clearMap, drawMap, point } from "./map.js";
 import { assign } from "./marks.js";
 import { drawMembers } from "./members.js";
-import { hideLost, showLocked, showLost, showStanding } from "./notices.js";
+import { hideLost, showDisks, showLocked, showLost, showStanding } from "./notices.js";
 import { drawPlots } from "./plots.js";
 
 const LAYOUTS = { nodes: "by node", numbers: "by number" };
@@ -34,6 +34,7 @@ const soon = follow({
   stats(answer) {
     drawPlots(answer, seen.millis);
     drawLosses(answer);
+    showDisks(answer);
     say(byId("missing"), answer.missing.map((one) => `${one.name} did not say: ${one.value}`).join(" · "));
   },
   entities: (answer) => drawEntities(answer, find),

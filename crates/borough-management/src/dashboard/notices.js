@@ -6,6 +6,8 @@ import { bullet } from "./marks.js";
 
 const host = byId("notices");
 const notices = new Map();
+// Whose data directories take no writes, as it was said last.
+let disks = "";
 
 /** Says that the node this page came from does not answer, and where else to look. */
 export function showLost(members, since) {
@@ -31,6 +33,16 @@ export function showStanding({ standing, advice, seen_by: node }) {
   const text = `${how} ${advice ?? ""}`.trim();
   if (notices.get("standing")?.textContent === text) return;
   put("standing", element("div", { class: "notice", role: "status" }, element("p", { text })));
+}
+
+/** Says which nodes have a data directory that takes no writes. Said once for each change: the words tell for how long. */
+export function showDisks({ nodes }) {
+  const broken = nodes.filter((one) => one.data_directory?.trouble);
+  const key = broken.map((one) => `${one.node} ${one.data_directory.state}`).join("\n");
+  if (disks === key) return;
+  disks = key;
+  const rows = broken.map((one) => element("li", {}, bullet(one.node, "small"), element("span", { text: `${one.node}: ${one.data_directory.trouble}` })));
+  put("disks", rows.length ? element("div", { class: "notice alarm", role: "alert" }, element("ul", { class: "ways" }, ...rows)) : null);
 }
 
 /** Asks for the token that this node wants. */

@@ -19,13 +19,18 @@ pub(crate) fn live(bureau: &Bureau) -> Health {
     Health { ok: !is_over, node: bureau.name(), standing: standing.to_string(), why }
 }
 
-/// Whether it may be sent work: it is a member with a lease, all its workers answer, and these types are started here and known to the cluster.
+/// Whether it may be sent work: it is a member with a lease, its data directory takes writes, all its workers answer, and these types are started here and
+/// known to the cluster.
 pub(crate) fn ready(bureau: &Bureau, types: &[&str]) -> Health {
     let standing = bureau.node.topology().current().standing.clone();
     let wedged = bureau.node.wedged_workers();
+    // A node that has ended says why it has; otherwise the disk comes first: a node without a lease may have none because of it.
+    let disk = bureau.node.data_directory().filter(|_| !standing.is_final()).and_then(|data| data.trouble());
     let missing: Vec<&str> =
         types.iter().copied().filter(|kind| !bureau.node.is_ready_for(&[kind])).collect();
-    let why = if standing != Standing::Member {
+    let why = if disk.is_some() {
+        disk
+    } else if standing != Standing::Member {
         Some(advice(&standing).unwrap_or_else(|| format!("it is {standing}")))
     } else if let Some(worker) = wedged.first() {
         Some(blocked(worker))

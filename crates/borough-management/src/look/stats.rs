@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use borough_cluster::{Gathered, KindStats, NodeStats};
+use borough_cluster::{DataDirectoryState, DataDirectoryStats, Gathered, KindStats, NodeStats};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -56,7 +56,8 @@ impl StatsDesk {
                     let kinds = stats.kinds.iter().map(kind_stats).collect();
                     let mut state_losses = state_losses(&stats.state_losses);
                     state_losses.retain(|lost| lost.times > 0);
-                    nodes.push(view::NodeStats { node, kinds, state_losses });
+                    let data_directory = stats.data_directory.as_ref().map(data_directory);
+                    nodes.push(view::NodeStats { node, kinds, state_losses, data_directory });
                 }
                 Err(error) => missing.push(view::Count { name: node, value: error.to_string() }),
             }
@@ -95,6 +96,28 @@ pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
         },
         wedged: stats.wedged,
         overran: stats.overran,
+    }
+}
+
+/// How the data directory of one node does, as it is told.
+fn data_directory(data: &DataDirectoryStats) -> view::DataDirectory {
+    view::DataDirectory {
+        path: data.path.clone(),
+        state: disk_state(&data.state).to_owned(),
+        trouble: data.trouble(),
+        silent_millis: u64::try_from(data.silent.as_millis()).unwrap_or(u64::MAX),
+        last_write_nanos: nanos(data.last_write),
+        longest_write_nanos: nanos(data.longest_write),
+        stalls: data.stalls,
+    }
+}
+
+/// A state as it is written everywhere.
+fn disk_state(state: &DataDirectoryState) -> &'static str {
+    match state {
+        DataDirectoryState::Works => "works",
+        DataDirectoryState::Stuck => "stuck",
+        _ => "failed",
     }
 }
 

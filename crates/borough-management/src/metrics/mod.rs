@@ -9,7 +9,7 @@ mod text;
 use std::time::Duration;
 
 use borough_actor::DeadLetterReason;
-use borough_cluster::{Member, NodeStats, Standing, TurnTimes};
+use borough_cluster::{DataDirectoryState, DataDirectoryStats, Member, NodeStats, Standing, TurnTimes};
 
 use self::text::{Exposition, Kind};
 use crate::bureau::Bureau;
@@ -31,6 +31,9 @@ pub(crate) async fn of(bureau: &Bureau) -> String {
     of_losses(&kinds, &mut text);
     of_moves(&kinds, &mut text);
     of_state_losses(&state_losses(&stats.state_losses), &mut text);
+    if let Some(data) = &stats.data_directory {
+        of_data_directory(data, &mut text);
+    }
     of_node(bureau, &mut text);
     text.finish()
 }
@@ -238,6 +241,46 @@ fn of_state_losses(losses: &[StateLossCount], text: &mut Exposition) {
         for lost in losses {
             family.sample(&[("reason", &lost.reason)], value(lost));
         }
+    }
+}
+
+/// Of a node that has one.
+fn of_data_directory(data: &DataDirectoryStats, text: &mut Exposition) {
+    text.family(
+        "borough_data_directory_is_working",
+        Kind::Gauge,
+        "1 while the data directory of this node takes writes, otherwise 0: then the node does not vote.",
+    )
+    .sample(&[], u8::from(data.state == DataDirectoryState::Works));
+    let mut failures = text.family(
+        "borough_data_directory_failures_total",
+        Kind::Counter,
+        "How often the data directory of this node took no writes: stuck, the disk did not answer for 6 s; failed, a write failed.",
+    );
+    let has_failed = matches!(data.state, DataDirectoryState::Failed { .. });
+    // Nothing is written after a failure: there is one at most.
+    for (what, count) in [("stuck", data.stalls), ("failed", u64::from(has_failed))] {
+        failures.sample(&[("what", what)], count);
+    }
+    let times = [
+        (
+            "borough_data_directory_silent_seconds",
+            "How long ago the disk of the data directory last took a write; a disk that works takes one every 2 s.",
+            data.silent,
+        ),
+        (
+            "borough_data_directory_write_last_seconds",
+            "How long the last write to the data directory took, with its sync.",
+            data.last_write,
+        ),
+        (
+            "borough_data_directory_write_longest_seconds",
+            "How long the longest write to the data directory took, with its sync, since the process started.",
+            data.longest_write,
+        ),
+    ];
+    for (name, help, time) in times {
+        text.family(name, Kind::Gauge, help).sample(&[], time.as_secs_f64());
     }
 }
 

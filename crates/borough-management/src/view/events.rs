@@ -51,6 +51,8 @@ pub enum EventKind {
     Lease,
     /// The node that tells gave up its part in a cluster, and dropped all it hosted.
     StateLost,
+    /// The data directory of the node that tells takes no writes, or takes them again.
+    DataDirectory,
     /// Events were missed, how many is in the text; or may have been, because the node's process is another.
     Missed,
     /// Anything else, also what a newer node tells and this program does not know.

@@ -23,4 +23,4 @@ pub use orders::{Accepted, MoveOrder, Problem};
 pub use recovery::{RecoverOrder, Recovery, RecoveryMember};
 pub use settings::{Setting, Settings};
 pub use shards::{Place, ShardMap, Shards};
-pub use stats::{Count, KindStats, Moves, NodeStats, Stats, Turns};
+pub use stats::{Count, DataDirectory, KindStats, Moves, NodeStats, Stats, Turns};

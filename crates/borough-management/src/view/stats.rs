@@ -27,6 +27,28 @@ pub struct NodeStats {
     /// What it dropped, since its process started, because it gave up its part in a cluster; the reasons that occurred.
     #[serde(default)]
     pub state_losses: Vec<StateLossCount>,
+    /// How its data directory does; `None` if it has none.
+    #[serde(default)]
+    pub data_directory: Option<DataDirectory>,
+}
+
+/// The data directory of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataDirectory {
+    /// Where it is.
+    pub path: String,
+    /// Whether it takes writes: `works`, `stuck` (the disk neither answers nor fails) or `failed` (a write failed).
+    pub state: String,
+    /// What is wrong, and what to do, if it does not take writes.
+    pub trouble: Option<String>,
+    /// How long ago the disk last took a write, in milliseconds. A disk that works takes one every 2 s.
+    pub silent_millis: u64,
+    /// How long the last write took, with its sync, in nanoseconds.
+    pub last_write_nanos: u64,
+    /// How long the longest write took, with its sync, since the process started.
+    pub longest_write_nanos: u64,
+    /// How often the disk was stuck since the process started.
+    pub stalls: u64,
 }
 
 /// Of one type on one node. Counts go on from the start of its process.

@@ -125,5 +125,5 @@ fn stats(name: &str) -> NodeStats {
         turns: Turns { samples: 900, p50_nanos: 3_200, p99_nanos: 2_550_000, longest_nanos: 14_000_000 },
         ..KindStats::default()
     };
-    NodeStats { node: name.to_owned(), kinds: vec![kind], state_losses: Vec::new() }
+    NodeStats { node: name.to_owned(), kinds: vec![kind], state_losses: Vec::new(), data_directory: None }
 }

@@ -5,6 +5,7 @@
 mod blocked;
 mod client;
 mod events;
+mod failing_disk;
 mod fleet;
 mod guarding;
 mod hostile;

@@ -1,25 +1,25 @@
 //! What the thread that writes a data directory reports, for the control thread to read.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-use std::{fmt, mem};
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use borough_protocol::node::Input;
 use borough_sqlite::Report;
 use tokio::sync::{mpsc, watch};
 
+use super::condition::Condition;
+
 /// What is known of the disk, where the thread that writes it says so.
 pub(super) struct News {
-    path: PathBuf,
+    /// What everybody may know of it.
+    pub(super) condition: Arc<Condition>,
     /// To the machine.
     pub(super) inputs: mpsc::UnboundedSender<Input>,
     /// The sequence of the last write before this life: the numbers of the machine start at 1 in each life. Held while a report is sent: it was sent
     /// before the next life begins, or is counted from the beginning of that life.
     base: Mutex<u64>,
     pub(super) progress: watch::Sender<Progress>,
-    /// When the disk last said that it can be written; not by the machine's clock, which may be simulated.
-    answered: Mutex<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,11 +33,10 @@ pub(super) struct Progress {
 impl News {
     pub(super) fn new(path: &Path, inputs: mpsc::UnboundedSender<Input>) -> Self {
         Self {
-            path: path.to_owned(),
+            condition: Arc::new(Condition::new(path)),
             inputs,
             base: Mutex::new(0),
             progress: watch::channel(Progress::default()).0,
-            answered: Mutex::new(Instant::now()),
         }
     }
 
@@ -60,46 +59,36 @@ impl News {
         drop(base);
         // Last: a wait for the disk ends here, and the next life then discards what was sent before.
         self.progress.send_modify(|progress| progress.written = sequence);
-        self.answered();
+        self.condition.answered();
     }
 
     fn base(&self) -> MutexGuard<'_, u64> {
         self.base.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn answered(&self) {
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
     pub(super) fn failed(&self, error: &(impl fmt::Display + ?Sized)) {
-        let is_first =
-            self.progress.send_if_modified(|progress| !mem::replace(&mut progress.has_failed, true));
-        if is_first {
+        if self.condition.fail(error.to_string()) {
+            self.progress.send_modify(|progress| progress.has_failed = true);
             tracing::error!(
-                path = %self.path.display(),
+                path = %self.condition.path().display(),
                 %error,
-                "the data directory cannot be written: the node answers nobody as a voter; mend the disk and start the process again"
+                "the data directory cannot be written: the node answers nobody as a voter; repair the disk and start the process again"
             );
             let _ = self.inputs.send(Input::DiskWorks(false));
         }
     }
 
     pub(super) fn closed(&self) {
+        self.condition.close();
         self.progress.send_modify(|progress| progress.is_closed = true);
     }
 
     pub(super) fn report(&self, report: Report) {
         match report {
             Report::Written(sequence) => self.written(sequence),
-            Report::Stamped(_) => self.answered(),
+            Report::Stamped(_) => self.condition.answered(),
             Report::Failed(error) => self.failed(&error),
             Report::Closed => self.closed(),
         }
-    }
-
-    /// For how long the disk has said nothing, at that moment.
-    pub(super) fn silent_at(&self, now: Instant) -> Duration {
-        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        now.saturating_duration_since(*answered)
     }
 }
