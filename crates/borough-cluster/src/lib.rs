@@ -9,6 +9,7 @@ mod config;
 mod control;
 mod discovery;
 mod door;
+mod durability;
 mod link;
 mod myself;
 mod node;
@@ -47,6 +48,7 @@ pub use self::config::{
 pub use self::control::{ControlCounts, DataDirectoryState, DataDirectoryStats};
 pub use self::discovery::{Discovery, DiscoveryError, DnsSeeds, FileSeeds, Seeds, StaticSeeds};
 pub use self::door::refusals::{Refusal, RefusalCounts};
+pub use self::durability::DurabilityError;
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DataError, DownError, DrainError,
     Gathered, LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle,

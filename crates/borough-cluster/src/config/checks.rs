@@ -7,7 +7,8 @@ use borough_protocol::incarnation::Address;
 use borough_protocol::settings::Checked;
 
 use super::layers::{ALTERNATIVES, Resolved, node_row};
-use super::{ConfigError, NodeOptions, Setting, SettingOrigin};
+use super::{ConfigError, NodeOptions, Setting, SettingOrigin, SettingRow};
+use crate::durability::{self, DurabilityError};
 use crate::security;
 
 /// What code gave that is no data.
@@ -38,6 +39,7 @@ const TLS: [&str; 3] = ["security.tls_authority", "security.tls_certificate", "s
 pub(crate) fn check(resolved: &Resolved<NodeOptions>, code: Code) -> Result<(), ConfigError> {
     check_alternatives(resolved)?;
     check_security(resolved, code)?;
+    check_durability(resolved)?;
     check_cluster(resolved)?;
     if let Err(error) = resolved.options.limits.check() {
         refuse(resolved, &mentioned("limits", &error.to_string()), error.to_string())?;
@@ -88,6 +90,27 @@ fn check_security(resolved: &Resolved<NodeOptions>, code: Code) -> Result<(), Co
     Ok(())
 }
 
+/// Whether it is clear that the cluster is to survive its processes, or not to.
+fn check_durability(resolved: &Resolved<NodeOptions>) -> Result<(), ConfigError> {
+    let options = &resolved.options;
+    let listen = Address::new(options.listen.as_str());
+    // If both are in effect, one layer has said both: a higher one would have won.
+    let layer = || resolved.origins.get("node.data_dir").map_or_else(String::new, SettingOrigin::layer);
+    match durability::check(&listen, options.data_dir.as_deref(), options.volatile, layer) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let keys: &[&str] = match &error {
+                DurabilityError::NotChosen { .. } => &["node.listen", "node.data_dir", "node.volatile"],
+                DurabilityError::Both { .. } => &["node.data_dir", "node.volatile"],
+            };
+            match rows(resolved, keys) {
+                Some(settings) => Err(ConfigError::Durability { settings, error }),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
 /// Refuses a management that strangers reach and that asks them nothing. No part of [`check`]: code may still give it a token, so a node starts, and
 /// management refuses by itself if it did not.
 pub(super) fn check_management(resolved: &Resolved<NodeOptions>) -> Result<(), ConfigError> {
@@ -124,10 +147,17 @@ fn is_said(resolved: &Resolved<NodeOptions>, key: &str) -> bool {
 }
 
 fn refuse(resolved: &Resolved<NodeOptions>, keys: &[&str], why: String) -> Result<(), ConfigError> {
+    match rows(resolved, keys) {
+        Some(settings) => Err(ConfigError::Unsafe { settings, why }),
+        None => Ok(()),
+    }
+}
+
+/// These settings with where each was said; `None` if neither a file nor a variable has a part in them.
+fn rows(resolved: &Resolved<NodeOptions>, keys: &[&str]) -> Option<Vec<SettingRow>> {
     if !keys.iter().any(|key| is_said(resolved, key)) {
-        return Ok(());
+        return None;
     }
     let settings = keys.iter().filter_map(|key| Setting::of_key(key));
-    let settings = settings.filter_map(|setting| node_row(setting, resolved)).collect();
-    Err(ConfigError::Unsafe { settings, why })
+    Some(settings.filter_map(|setting| node_row(setting, resolved)).collect())
 }

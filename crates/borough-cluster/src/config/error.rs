@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{SettingOrigin, SettingRow};
+use crate::durability::DurabilityError;
 
 /// Settings that cannot be used. Nothing was started.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,14 @@ pub enum ConfigError {
         /// What it may be.
         allowed: String,
     },
+    /// Settings that leave open whether the cluster is to survive its processes: neither `node.data_dir` nor `node.volatile` beyond loopback, or both.
+    #[error("{}: {error}", listed(.settings))]
+    Durability {
+        /// The settings, with where each was said.
+        settings: Vec<SettingRow>,
+        /// What is wrong, and what to do.
+        error: DurabilityError,
+    },
     /// Settings that do not go together, or that would break what the cluster promises.
     #[error("{}: {why}", listed(.settings))]
     Unsafe {
@@ -70,7 +79,7 @@ impl ConfigError {
                     _ => None,
                 }
             }
-            Self::Unreadable { .. } | Self::Unsafe { .. } => None,
+            Self::Unreadable { .. } | Self::Durability { .. } | Self::Unsafe { .. } => None,
         }
     }
 }

@@ -18,6 +18,9 @@ pub(super) const ALTERNATIVES: &[&[&str]] = &[
     &["management.token", "management.token_file"],
 ];
 
+/// The same of a data directory and the word that there is none. What is refused of the two is in [`durability`](crate::durability).
+const DURABLE_OR_VOLATILE: &[&str] = &["node.data_dir", "node.volatile"];
+
 /// What was said of each setting, and where.
 pub(super) type Said = BTreeMap<&'static str, (Value, SettingOrigin)>;
 
@@ -191,10 +194,12 @@ impl Config {
     fn is_replaced(&self, key: &'static str, code: &BTreeSet<&'static str>) -> bool {
         let rank = |key: &&str| match self.general.get(key) {
             _ if code.contains(*key) => SettingOrigin::Code.rank(),
+            // Said to be unset or off, it stands in place of nothing.
+            Some((Value::Unset | Value::Switch(false), _)) | None => 0,
             Some((_, origin)) => origin.rank(),
-            None => 0,
         };
-        let group = ALTERNATIVES.iter().find(|group| group.contains(&key));
+        let groups = ALTERNATIVES.iter().copied().chain([DURABLE_OR_VOLATILE]);
+        let group = groups.into_iter().find(|group| group.contains(&key));
         group.is_some_and(|group| group.iter().any(|other| rank(other) > rank(&key)))
     }
 

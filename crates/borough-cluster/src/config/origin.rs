@@ -31,6 +31,16 @@ impl SettingOrigin {
         matches!(self, Self::File { .. } | Self::Environment { .. })
     }
 
+    /// The layer of settings that it is in, in words: "code", the path of a file, "the environment".
+    pub(crate) fn layer(&self) -> String {
+        match self {
+            Self::Default => "default".to_owned(),
+            Self::File { path, .. } => path.display().to_string(),
+            Self::Environment { .. } => "the environment".to_owned(),
+            Self::Code => "code".to_owned(),
+        }
+    }
+
     /// The higher wins.
     pub(crate) fn rank(&self) -> u8 {
         match self {

@@ -17,6 +17,7 @@ Everything that can be set without code, with its default. Code can set all of i
 listen = "0.0.0.0:25520"
 advertise = "10.0.0.1:25520"
 seeds = ["10.0.0.1:25520", "10.0.0.2:25520", "10.0.0.3:25520"]
+data_dir = "/var/lib/bank"
 
 [security]
 secret_file = "secret.txt"
@@ -40,7 +41,7 @@ use borough::prelude::*;
 # async fn main() -> Result<(), borough::Error> {
 let node = Node::builder("bank").config(Config::load("borough.toml")?).start().await?;
 for row in node.settings() {
-    println!("{} = {}  ({})", row.key, row.value, row.origin); // cluster.max_pause = 300 ms  (borough.toml:11)
+    println!("{} = {}  ({})", row.key, row.value, row.origin); // cluster.max_pause = 300 ms  (borough.toml:12)
 }
 # Ok(())
 # }
@@ -49,7 +50,7 @@ for row in node.settings() {
 - **Who wins**, the later over the earlier: the default, the file, the environment, a call of a builder in code; in whatever order the calls stand. For a type of entities, what is said of that type goes before what is said of all types.
 - `Config::load` reads a file and the environment; `.config_file(path)` and `.config_env()` of the builder read one of them, and fail at `start`.
 - **The name of a variable** is the key in capitals with `_` for what is neither letter nor digit: `BOROUGH_CLUSTER_MAX_PAUSE`, and for a type `BOROUGH_SHARDING_TYPES_ACCOUNTS_SHARDS`. Lists are separated by commas. An empty variable counts as not set.
-- Where settings stand in place of each other (`node.seeds`, `node.seeds_dns`, `node.seeds_file`), the one that is said by the higher of these wins; two in one place are refused.
+- Where settings stand in place of each other (`node.seeds`, `node.seeds_dns`, `node.seeds_file`; `node.data_dir` and `node.volatile = true`), the one that is said by the higher of these wins; two in one place are refused.
 - **Times** have a unit: `"250 ms"`, `"3.5 s"`, `"10 min"`, `"24 h"`. **Sizes** may have one: `"256 KiB"`, `"8 MiB"`, or a number of bytes.
 - **Files** that a settings file names, and whose path is not absolute, lie beside it; those that a variable names, where the program was started.
 - What is unknown, of the wrong type or out of range is refused, with file, line and what was probably meant. So is what does not go together or would break a promise, with every setting that has a part in it. Secrets are never shown.

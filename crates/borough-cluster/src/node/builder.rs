@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
 use crate::control::{Control, Home, Setup};
 use crate::discovery::{Discovery, StaticSeeds, is_address};
+use crate::durability::{self, DurabilityError};
 use crate::security::{Security, is_loopback};
 use crate::sharding::{REGISTRAR, Registrar};
 use crate::transport::Transport;
@@ -423,9 +424,6 @@ fn setup(
     simulated: Option<Simulated>,
     system: SystemHandle,
 ) -> Result<Setup, StartError> {
-    if let Some(path) = options.data_dir.clone().filter(|_| options.volatile) {
-        return Err(StartError::DurableAndVolatile { path });
-    }
     let mut cluster = options.cluster.clone();
     cluster.durable = options.data_dir.is_some();
     let settings = Checked::new(cluster)?;
@@ -444,12 +442,16 @@ fn setup(
             (Arc::new(network.transport(own)), Clock::of_runtime(era), Chance::seeded(seed))
         } else {
             security.check_listening(&listen)?;
-            if !is_loopback(&listen) && options.data_dir.is_none() && !options.volatile {
-                return Err(StartError::NoDataDirectory { address: listen });
-            }
             let chance = Chance::of_system().map_err(StartError::Chance)?;
             (Arc::new(TcpTransport), Clock::of_machine(), chance)
         };
+    let chosen =
+        durability::check(&listen, options.data_dir.as_deref(), options.volatile, || "code".to_owned());
+    match chosen {
+        // Nobody reaches it from elsewhere.
+        Err(DurabilityError::NotChosen { .. }) if is_simulated => {}
+        chosen => chosen?,
+    }
     let seeds = options.seeds.iter().cloned().map(|seed| address("a seed", seed));
     let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
     let of_list = || (!seeds.is_empty()).then(|| Arc::new(StaticSeeds::of(seeds)) as Arc<dyn Discovery>);

@@ -11,6 +11,7 @@ use borough_wire::codec::CodecId;
 use borough_wire::limits::{LimitError, TEXT_MAX};
 
 use crate::config::ConfigError;
+use crate::durability::DurabilityError;
 use crate::security::{SecretError, SecurityError};
 use crate::stored::Undecodable;
 use crate::topology::Failure;
@@ -91,23 +92,10 @@ pub enum StartError {
         /// What the system said.
         source: io::Error,
     },
-    /// It listens where other machines reach it, and nobody says whether its cluster survives a restart.
-    #[error(
-        "{address} can be reached from other machines: choose `.data_dir(path)`, by which the cluster survives any restart of its nodes and forms only once, or \
-         `.volatile()`, by which a cluster ends with its processes and two may run after a restart during a network cut; the same on all nodes"
-    )]
-    NoDataDirectory {
-        /// Where it was to listen.
-        address: Address,
-    },
-    /// It is to keep its vote on disk, and not to.
-    #[error(
-        "`.data_dir({path:?})` and `.volatile()` are both set: keep the one that is meant, the same on all nodes"
-    )]
-    DurableAndVolatile {
-        /// The directory.
-        path: PathBuf,
-    },
+    /// Code alone leaves open whether its cluster is to survive its processes. Where a file or a variable has a part in it, it is
+    /// [`ConfigError::Durability`].
+    #[error(transparent)]
+    Durability(#[from] DurabilityError),
     /// The data directory cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),

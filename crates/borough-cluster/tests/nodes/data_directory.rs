@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault, Reply};
-use borough_cluster::{ClusterId, DataError, Node, NodeBuilder, Standing, StartError};
+use borough_cluster::{
+    ClusterId, Config, ConfigError, DataError, DurabilityError, Node, NodeBuilder, Standing, StartError,
+};
 use tempfile::TempDir;
 
 use crate::rig::after;
@@ -51,16 +53,46 @@ async fn works(node: &Node) -> ClusterId {
 async fn a_node_that_others_reach_must_choose_what_survives_a_restart() {
     let open = || Node::builder("test").listen("0.0.0.0:0").advertise("127.0.0.1:9").insecure().found_alone();
     let error = open().start().await.unwrap_err();
-    assert!(matches!(error, StartError::NoDataDirectory { .. }), "{error}");
+    assert!(matches!(error, StartError::Durability(DurabilityError::NotChosen { .. })), "{error}");
     says(
         &error.to_string(),
         &["0.0.0.0:0", ".data_dir(path)", ".volatile()", "survives any restart", "two may run"],
     );
     let folder = TempDir::new().unwrap();
     let error = open().volatile().data_dir(folder.path()).start().await.unwrap_err();
-    assert!(matches!(error, StartError::DurableAndVolatile { .. }), "{error}");
+    assert!(matches!(error, StartError::Durability(DurabilityError::Both { .. })), "{error}");
+    says(&error.to_string(), &["are both set by code"]);
     let _volatile = open().volatile().start().await.unwrap();
     let _durable = open().data_dir(folder.path()).start().await.unwrap();
+}
+
+#[tokio::test]
+async fn settings_without_the_choice_are_refused_by_the_check_and_by_the_start_with_the_same_error() {
+    let text = "[node]\nlisten = \"0.0.0.0:0\"\nadvertise = \"127.0.0.1:9\"\nfound_alone = true\n[security]\ninsecure = true";
+    let config = Config::parse("borough.toml", text).unwrap();
+    let checked = config.check().unwrap_err();
+    assert!(
+        matches!(&checked, ConfigError::Durability { error: DurabilityError::NotChosen { .. }, .. }),
+        "{checked}"
+    );
+    let started = Node::builder("test").config(config.clone()).start().await.unwrap_err();
+    assert!(matches!(&started, StartError::Config(ConfigError::Durability { .. })), "{started:?}");
+    assert_eq!(started.to_string(), checked.to_string());
+    says(
+        &started.to_string(),
+        &["node.listen = 0.0.0.0:0 (borough.toml:2)", ".data_dir(path)", ".volatile()"],
+    );
+    let _node = Node::builder("test").config(config).volatile().start().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_data_directory_of_a_higher_layer_wins_over_volatile_of_a_lower_one() {
+    let folder = TempDir::new().unwrap();
+    let config = Config::parse("borough.toml", "[node]\nlisten = \"127.0.0.1:0\"\nvolatile = true").unwrap();
+    let path = folder.path().display().to_string();
+    let above = Config::from_vars([("BOROUGH_NODE_DATA_DIR".to_owned(), path.clone())]).unwrap();
+    let node = Node::builder("test").config(config).config(above).start().await.unwrap();
+    assert_eq!(node.data_directory().unwrap().path, path);
 }
 
 #[tokio::test]

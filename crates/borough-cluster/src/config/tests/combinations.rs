@@ -1,7 +1,11 @@
 //! Settings that do not go together are refused, each with where it was said.
 
+use borough_protocol::incarnation::Address;
+
 use super::{file, is, vars};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, SettingRow};
+use crate::durability::DurabilityError;
+use crate::node::Node;
 
 /// The keys that are named, and the words.
 fn refused(text: &str) -> (Vec<String>, String) {
@@ -61,9 +65,91 @@ fn an_address_that_others_reach_is_refused_without_protection() {
     assert_eq!(keys, ["node.listen", "security.insecure"]);
     assert!(words.contains("security.secret_file"), "{words}");
     for protection in ["insecure = true", "secret_env = \"S\""] {
-        assert!(file(&format!("[node]\nlisten = \"0.0.0.0:1\"\n[security]\n{protection}")).check().is_ok());
+        let text = format!("[node]\nlisten = \"0.0.0.0:1\"\nvolatile = true\n[security]\n{protection}");
+        assert!(file(&text).check().is_ok());
     }
     assert!(file("[node]\nlisten = \"localhost:1\"").check().is_ok());
+}
+
+/// The keys that are named, and what is wrong with whether the cluster survives its processes.
+fn undecided(text: &str) -> (Vec<String>, DurabilityError, String) {
+    let error = file(text).check().unwrap_err();
+    let words = error.to_string();
+    let ConfigError::Durability { settings, error } = error else { panic!("{words}") };
+    (settings.into_iter().map(|row| row.key).collect(), error, words)
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_data_directory_or_the_word_that_there_is_none() {
+    let open = "[security]\ninsecure = true\n[node]\nlisten = \"0.0.0.0:1\"";
+    for text in [open.to_owned(), format!("{open}\nvolatile = false")] {
+        let (keys, error, words) = undecided(&text);
+        assert_eq!(keys, ["node.listen", "node.data_dir", "node.volatile"]);
+        assert_eq!(error, DurabilityError::NotChosen { address: Address::new("0.0.0.0:1") });
+        for part in [
+            "node.listen = 0.0.0.0:1 (conf/borough.toml:4)",
+            "`node.data_dir`), by which the cluster survives any restart of its nodes",
+            "`node.volatile = true`), by which a cluster ends with its processes",
+        ] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+    }
+    for choice in ["data_dir = \"/d\"", "volatile = true", "data_dir = \"/d\"\nvolatile = false"] {
+        assert!(file(&format!("{open}\n{choice}")).check().is_ok(), "{choice}");
+    }
+    assert!(file("[node]\nlisten = \"127.0.0.1:1\"").check().is_ok());
+}
+
+#[test]
+fn a_data_directory_and_the_word_that_there_is_none_are_refused_in_one_layer_which_is_named() {
+    let (keys, error, words) = undecided("[node]\ndata_dir = \"/d\"\nvolatile = true");
+    assert_eq!(keys, ["node.data_dir", "node.volatile"]);
+    let both = |layer: &str| DurabilityError::Both { path: "/d".into(), layer: layer.to_owned() };
+    assert_eq!(error, both("conf/borough.toml"));
+    assert!(words.contains("node.volatile = true (conf/borough.toml:3)"), "{words}");
+    let error = vars(&[DIRECTORY, VOLATILE]).unwrap().check().unwrap_err();
+    let words = error.to_string();
+    let ConfigError::Durability { error, .. } = error else { panic!("{words}") };
+    assert_eq!(error, both("the environment"));
+    assert!(words.contains("are both set by the environment"), "{words}");
+}
+
+const DIRECTORY: (&str, &str) = ("BOROUGH_NODE_DATA_DIR", "/d");
+const VOLATILE: (&str, &str) = ("BOROUGH_NODE_VOLATILE", "true");
+
+#[test]
+fn of_a_data_directory_and_the_word_that_there_is_none_the_higher_layer_counts() {
+    let durable = |rows: &[SettingRow], origin: &str| {
+        is(rows, "node.data_dir", "/d", origin);
+        is(rows, "node.volatile", "false", "default");
+    };
+    let volatile = |rows: &[SettingRow], origin: &str| {
+        is(rows, "node.data_dir", "none", "default");
+        is(rows, "node.volatile", "true", origin);
+    };
+    let in_file = |text| file(&format!("[node]\n{text}"));
+    let in_environment = |variable| vars(&[variable]).unwrap();
+    let config = in_file("volatile = true").over(in_environment(DIRECTORY));
+    assert!(config.check().is_ok());
+    durable(&config.report(), "env BOROUGH_NODE_DATA_DIR");
+    let config = in_file("data_dir = \"/d\"").over(in_environment(VOLATILE));
+    assert!(config.check().is_ok());
+    volatile(&config.report(), "env BOROUGH_NODE_VOLATILE");
+    // Not volatile is no choice: what a lower layer chose stays.
+    let config = in_file("data_dir = \"/d\"").over(in_environment(("BOROUGH_NODE_VOLATILE", "false")));
+    assert!(config.check().is_ok());
+    is(&config.report(), "node.data_dir", "/d", "conf/borough.toml:2");
+
+    for below in [in_file("volatile = true"), in_environment(VOLATILE)] {
+        durable(&Node::builder("test").config(below).data_dir("/d").rows(), "code");
+    }
+    for below in [in_file("data_dir = \"/d\""), in_environment(DIRECTORY)] {
+        volatile(&Node::builder("test").config(below).volatile().rows(), "code");
+    }
+    // A lower layer that says both is not asked.
+    let both = in_file("data_dir = \"/e\"\nvolatile = true");
+    assert!(both.check().is_err());
+    assert!(both.over(in_environment(DIRECTORY)).check().is_ok());
 }
 
 #[test]
