@@ -1,12 +1,17 @@
 //! Nodes with disks that start again beside clusters that are not theirs, and what an operator is told of theirs.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::Missing;
-use borough_protocol::node::Node;
+use borough_protocol::log::raft::Item;
+use borough_protocol::node::{Command, End, Event, GaveUp, Node, Word};
 use borough_protocol::settings::Settings;
-use borough_protocol::table::Cluster;
+use borough_protocol::table::{Change, Cluster, Removal};
+use borough_protocol::voters::VoterId;
 
-use super::rig::{Rig, SECOND};
+use super::rig::{Fate, Rig, SECOND};
 
 const THREE: [&str; 3] = ["a", "b", "c"];
 
@@ -117,4 +122,115 @@ fn a_recovery_that_crashes_before_it_decides_leaves_the_voter_as_it_was() {
     rig.crash("c");
     assert_eq!(rig.disks.of("c").image, image);
     all_run_in(&mut rig, &THREE, before);
+}
+
+/// A coordinator crashes when a new voters' list is on its own disk alone. The others go on by the list before it, and it must do so, too.
+#[test]
+fn a_voters_list_that_only_one_disk_holds_counts_for_nothing_when_its_voter_resumes() {
+    let mut rig = grown(&THREE);
+    let crashed = rig.coordinator().expect("one is in office");
+    let others: Vec<&'static str> = THREE.into_iter().filter(|name| *name != crashed).collect();
+    let before = rig.table(crashed).voters().clone();
+    assert_eq!(before.now.len(), 3);
+    rig.crash(crashed);
+    let next: BTreeSet<VoterId> = others.iter().map(|name| rig.nodes[name].voter()).collect();
+    let log = rig.disks.of(crashed).image.log.as_mut().expect("it votes");
+    log.entries.push(Item::Lists { now: before.now.clone(), next, learners: BTreeSet::new() });
+    rig.wait_until("another is in office", 10 * SECOND, |rig| {
+        rig.coordinator().is_some_and(|name| others.contains(&name))
+    });
+    rig.start(crashed);
+    rig.wait_until("it has a lease", 15 * SECOND, |rig| rig.is_whole(&THREE));
+    assert_eq!(*rig.table(crashed).voters(), before, "no later list was needed");
+}
+
+/// An operator removed a voter, which came back as the voter that it was. When it crashes later, it is expected back like any other.
+#[test]
+fn a_voter_that_came_back_after_an_operator_removed_it_keeps_its_vote_when_it_crashes() {
+    let mut rig = grown(&THREE);
+    let (voter, removed) = (rig.nodes["c"].voter(), rig.uid("c"));
+    rig.command("a", Command::Down(removed));
+    rig.wait_until("it is removed", 10 * SECOND, |rig| !rig.nodes.contains_key("c"));
+    rig.start("c");
+    let votes_again = |rig: &Rig| {
+        rig.is_whole(&THREE) && rig.table("a").voters().now.contains(&voter) && rig.voters("a").len() == 3
+    };
+    rig.wait_until("it votes again", 30 * SECOND, votes_again);
+    assert_eq!(rig.nodes["c"].voter(), voter, "its directory is its identity");
+    let crashed = rig.uid("c");
+    rig.crash("c");
+    rig.wait_until("it is removed as silent", 10 * SECOND, |rig| {
+        rig.heard(&Event::Removed(crashed, Removal::Quiet))
+    });
+    assert!(rig.table("a").removed().contains_key(&removed), "its earlier removal is still known");
+    rig.always("it stays on the list", 30 * SECOND, |rig| rig.table("a").voters().names(voter));
+}
+
+/// A voter was removed for a bad link and came back. Its links fail again: its old removal does not use up what may be removed.
+#[test]
+fn a_voter_that_came_back_after_a_bad_link_is_removed_again_if_its_link_fails_again() {
+    let mut rig = grown(&THREE);
+    for _ in 0..2 {
+        rig.events.clear();
+        rig.cut(&["b"], &["c"]);
+        let is_cut_off = |event: &Event| matches!(event, Event::Removed(_, Removal::CutOff));
+        rig.wait_until("one is removed", 60 * SECOND, |rig| {
+            rig.events.iter().any(|(_, event)| is_cut_off(event))
+        });
+        rig.heal();
+        let before = cluster(&rig, "a");
+        all_run_in(&mut rig, &THREE, before);
+        rig.wait_until("all vote", 60 * SECOND, |rig| rig.voters("a") == THREE.into());
+        rig.pass(20 * SECOND);
+    }
+}
+
+/// A word to a voter whose log came back shorter is lost: it is said again until the voter knows.
+#[test]
+fn a_voter_whose_log_came_back_shorter_is_told_until_it_has_heard() {
+    let mut rig = grown(&THREE);
+    let copy = rig.disks.of("b").image.clone();
+    rig.start("d");
+    rig.wait_until("more is decided", 10 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d"]));
+    rig.pass(SECOND);
+    rig.crash("b");
+    rig.disks.of("b").image = copy;
+    let lost = Cell::new(0);
+    rig.network.rule(Fate::Lost, move |parcel| {
+        let is_lost = matches!(parcel.word(), Some(Word::LogLost(_))) && lost.get() < 3;
+        lost.set(lost.get() + u32::from(is_lost));
+        is_lost
+    });
+    rig.start("b");
+    let b = rig.uid("b");
+    rig.wait_until("the others notice", 15 * SECOND, |rig| rig.heard(&Event::LogLost(b)));
+    assert!(!rig.events.contains(&("b", Event::LogLost(b))), "the first words are lost");
+    rig.wait_until("it hears it", 15 * SECOND, |rig| rig.events.contains(&("b", Event::LogLost(b))));
+}
+
+/// Two of three voters start again: one as it was, one from an older copy of its directory. What the third has confirmed with the newer state of that
+/// directory may be in no log of the two, so the two must not decide.
+#[test]
+fn a_voter_that_resumes_knows_from_its_log_that_a_directory_is_an_older_copy() {
+    let mut rig = grown(&THREE);
+    let copy = rig.disks.of("b").clone();
+    rig.crash("b");
+    rig.start("b");
+    rig.wait_until("it is back", 10 * SECOND, |rig| rig.is_whole(&THREE));
+    rig.pass(2 * SECOND);
+    rig.each(&THREE, Rig::crash);
+    let log = rig.disks.of("a").image.log.as_ref().expect("it votes");
+    let tells = log.entries.iter().any(|item| {
+        matches!(item, Item::Payload(Change::Admit(admission)) if admission.facts.disk.is_some_and(|disk| {
+            disk.voter == copy.image.voter && disk.life > copy.lives
+        }))
+    });
+    assert!(tells, "its log tells of the later life, and no snapshot does yet");
+    *rig.disks.of("b") = copy;
+    rig.each(&["a", "b"], Rig::start);
+    rig.wait_until("the copy gives up", 10 * SECOND, |rig| {
+        assert!(rig.coordinator().is_none(), "the two decide");
+        rig.ends.contains(&("b", End::GaveUp(GaveUp::Copy)))
+    });
+    rig.always("one of three decides nothing", 10 * SECOND, |rig| !rig.runs("a"));
 }
