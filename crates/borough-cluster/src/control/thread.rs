@@ -88,6 +88,8 @@ pub(crate) struct Setup {
     pub(crate) rejoin: bool,
     /// How long a worker may be wedged before the node gives up its lease; `None`: for as long as it is.
     pub(crate) wedged_after: Option<Duration>,
+    /// For tests: how long nobody must have been removed before that.
+    pub(crate) wedged_apart: Option<Duration>,
     /// The actors.
     pub(crate) system: SystemHandle,
     /// Where they run, and the data lanes with them.
@@ -256,7 +258,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let lease = Lease::new(setup.clock.clone(), setup.settings.max_pause);
     let data = disk.as_ref().map(Disk::condition);
     let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone(), data);
-    let watchdog = Watchdog::new(sharding.clone(), setup.clock.clone(), setup.wedged_after);
+    let (clock, after, apart) = (setup.clock.clone(), setup.wedged_after, setup.wedged_apart);
+    let watchdog = Watchdog::new(sharding.clone(), clock, after, apart);
     let failure = publisher.failure();
     let (is_leaving, is_unwritten) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let outlook = Arc::new(Outlook::new(setup.clock.clone(), setup.settings.clone()));

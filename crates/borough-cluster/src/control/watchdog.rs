@@ -39,8 +39,15 @@ pub(super) struct Watchdog {
 }
 
 impl Watchdog {
-    pub(super) fn new(sharding: Arc<Sharding>, clock: Clock, wedged_after: Option<Duration>) -> Self {
-        Self { sharding, clock, judge: Judge { wedged_after, removals: Removals::default() } }
+    /// `apart`: for so long nobody must have been removed before a wedged node gives up its lease; `None`: for [`APART`].
+    pub(super) fn new(
+        sharding: Arc<Sharding>,
+        clock: Clock,
+        wedged_after: Option<Duration>,
+        apart: Option<Duration>,
+    ) -> Self {
+        let judge = Judge { wedged_after, apart: apart.unwrap_or(APART), removals: Removals::default() };
+        Self { sharding, clock, judge }
     }
 
     /// Ready once the node is to give up its lease.
@@ -65,6 +72,7 @@ impl Watchdog {
 /// Whether a wedged worker costs this node its lease.
 struct Judge {
     wedged_after: Option<Duration>,
+    apart: Duration,
     removals: Removals,
 }
 
@@ -75,7 +83,7 @@ impl Judge {
         let (Some(after), Some(table)) = (self.wedged_after, &sight.table) else { return false };
         let Some(rank) = rank(table, sight.life) else { return false };
         let after = after.max(PING_EVERY * PINGS) + STAGGER * rank;
-        silent >= after && self.removals.quiet(now) >= APART
+        silent >= after && self.removals.quiet(now) >= self.apart
     }
 }
 
@@ -151,8 +159,8 @@ mod tests {
     }
 
     fn judge(wedged_after: Option<u64>) -> Judge {
-        let mut judge =
-            Judge { wedged_after: wedged_after.map(Duration::from_secs), removals: Removals::default() };
+        let wedged_after = wedged_after.map(Duration::from_secs);
+        let mut judge = Judge { wedged_after, apart: APART, removals: Removals::default() };
         assert!(!judge.gives_up(at(0), &sight(&[admit(ME), admit(9)]), Duration::ZERO));
         judge
     }

@@ -59,6 +59,7 @@ pub struct NodeBuilder {
     simulated: Option<Simulated>,
     data_hook: Option<Hook>,
     data_stuck_after: Option<Duration>,
+    wedged_apart: Option<Duration>,
 }
 
 /// What a node lives by that is not in the world.
@@ -82,6 +83,7 @@ impl NodeBuilder {
             simulated: None,
             data_hook: None,
             data_stuck_after: None,
+            wedged_apart: None,
         }
     }
 
@@ -378,6 +380,13 @@ impl NodeBuilder {
         self
     }
 
+    /// For tests: with [`wedged_after`](Self::wedged_after) nobody must have been removed for so long, instead of 5 minutes.
+    #[doc(hidden)]
+    pub fn wedged_apart(mut self, apart: Duration) -> Self {
+        self.wedged_apart = Some(apart);
+        self
+    }
+
     /// Starts the node; ready once it listens. It finds or founds its cluster behind that: [`Node::wait_for`] waits for others.
     ///
     /// Call it in the tokio runtime that is to run the actors. Not cancel safe in one way: dropped in the middle, the node is stopped.
@@ -405,6 +414,7 @@ impl NodeBuilder {
         setup.home = home;
         setup.data_hook = self.data_hook;
         setup.data_stuck_after = self.data_stuck_after;
+        setup.wedged_apart = self.wedged_apart;
         let control = Control::start(setup).await?;
         let ledger = Arc::new(ledger);
         let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
@@ -487,6 +497,7 @@ fn setup(
         founding,
         rejoin: options.rejoin,
         wedged_after: options.wedged_after,
+        wedged_apart: None,
         system,
         runtime: Handle::current(),
         codec: options.codec,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use borough_actor::{Actor, Context, Fault, Reply};
-use borough_cluster::{GaveUp, Node, NodeBuilder, Region, ShardNews};
+use borough_cluster::{Failure, GaveUp, LeaveError, Node, NodeBuilder, Region, ShardNews, Standing};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
@@ -159,4 +159,43 @@ async fn a_node_that_drops_entities_it_cannot_count_says_so() {
     let counts = timeout(BOUND, b.sharding_stats_here()).await.unwrap().state_losses.removed;
     assert_eq!((counts.times, counts.entities, counts.uncounted), (1, 0, 1));
     assert_eq!(counts.shards, loss.shards as u64);
+}
+
+/// Gives up its lease `wedged_after` a handler blocked it: its entities go on elsewhere, although the handler still runs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_wedged_node_gives_up_its_lease_if_that_is_set_and_its_entities_go_on_elsewhere() {
+    // Nobody was removed, so nobody has to wait for 5 minutes after a removal. Less than 15 s count as 15 s.
+    let set =
+        |builder: NodeBuilder| builder.wedged_after(Duration::from_secs(1)).wedged_apart(Duration::ZERO);
+    let (a, of_a, _) = start(set(Node::builder("test").node_id("a"))).await;
+    let seed = a.address().to_string();
+    let (b, _, _) = start(set(Node::builder("test").node_id("b").seed(&seed))).await;
+    // A runtime of its own: its blocked thread holds up nothing of the others.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let c = set(Node::builder("test").node_id("c").seed(&seed));
+    let (c, of_c, go) = runtime.spawn(start(c)).await.unwrap();
+    for node in [&a, &b, &c] {
+        let topology = node.topology();
+        let whole = topology.wait_until(|topology| topology.up().count() == 3 && topology.tolerates() == 1);
+        timeout(BOUND, whole).await.unwrap().unwrap();
+    }
+    let here = an_entity_of(&c, &of_c).await;
+    let (life, begun) = (c.uid(), Instant::now());
+    timeout(BOUND, of_c.ask(here.clone(), Task::Block)).await.unwrap().unwrap();
+
+    let topology = c.topology();
+    until("the wedged node gives up", || topology.current().standing.is_final()).await;
+    assert_eq!(topology.current().standing, Standing::Failed(Failure::Wedged));
+    assert!(begun.elapsed() > Duration::from_secs(13), "it may take 15 s to answer");
+    let others = a.topology();
+    until("the others go on without it", || others.current().member(life).is_none()).await;
+    // Still blocked there, it answers here.
+    timeout(BOUND, of_a.ask(here.clone(), Task::Answer)).await.unwrap().unwrap();
+    let owner = a.explain("blockers", here).unwrap().owner.unwrap();
+    assert!([a.uid(), b.uid()].contains(&owner.1), "{owner:?}");
+    assert!(a.wedged_workers().is_empty() && b.wedged_workers().is_empty());
+    assert_eq!(timeout(BOUND, c.leave()).await.unwrap(), Err(LeaveError::Failed(Failure::Wedged)));
+    go.send(()).unwrap();
+    drop(c);
+    runtime.shutdown_background();
 }
