@@ -202,7 +202,12 @@ impl Participant {
 
     fn own_report(&self, now: Timestamp) -> Option<Report> {
         match self.departure {
-            Departure::Leaving { told: false } if self.state() == Some(State::Active) => Some(Report::Leave),
+            // The last member is told at once. If another joins before it has gone, it leaves like any other.
+            Departure::Leaving { told }
+                if self.state() == Some(State::Active) && !(told && self.is_last()) =>
+            {
+                Some(Report::Leave)
+            }
             Departure::Leaving { told: true } => self
                 .identity
                 .settings

@@ -283,6 +283,15 @@ impl Table {
             owned.map(move |(number, entry)| (ShardId { kind: KindId(place), number: *number }, entry))
         })
     }
+
+    /// The shards that move to that node.
+    pub fn moving_to(&self, uid: Uid) -> impl Iterator<Item = ShardId> {
+        (0..).zip(&self.kinds).flat_map(move |(place, kind)| {
+            let moves = move |entry: &Entry| entry.moving.is_some_and(|(to, _)| to == uid);
+            let moving = kind.shards.iter().filter(move |(_, entry)| moves(entry));
+            moving.map(move |(number, _)| ShardId { kind: KindId(place), number: *number })
+        })
+    }
 }
 
 fn issued(era: u32, entry: Option<&Entry>) -> Epoch {

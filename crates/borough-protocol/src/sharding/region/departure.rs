@@ -9,6 +9,7 @@ use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::machine::Effects;
 use crate::sharding::{KindId, ShardId};
+use crate::table::State;
 use crate::time::Timestamp;
 use crate::version::Version;
 
@@ -65,8 +66,9 @@ impl Region {
     /// Goes on with leaving, as far as that is possible now.
     pub(super) fn depart(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if let Departure::Moving { until } = self.departure {
-            self.drop_what_must_stay(until <= now, effects);
-            if self.is_empty() || self.host.flaws.has(Flaw::DrainedBeforeMoved) {
+            let too_late = until <= now;
+            self.drop_what_must_stay(too_late, effects);
+            if self.is_empty() || too_late || self.host.flaws.has(Flaw::DrainedBeforeMoved) {
                 let me = self.host.me;
                 let silent = self.table.members().keys().copied().filter(|uid| *uid != me).collect();
                 self.departure =
@@ -105,11 +107,20 @@ impl Region {
         }
     }
 
-    /// Whether nothing lives here, and what the table says to be owned here was dropped.
+    /// Whether nothing lives here, and nothing comes here any more: what the table says to be owned here was dropped, no move to this
+    /// node is under way, and the table shows that it leaves, so that no later move to it is decided.
     fn is_empty(&self) -> bool {
+        let (me, table) = (self.host.me, &self.table);
         let over = |shard, epoch| self.residences.get(&shard).is_some_and(|home| home.is_over(epoch));
         !self.is_inhabited()
-            && self.table.owned_by(self.host.me).all(|(shard, entry)| over(shard, entry.epoch))
+            && table.owned_by(me).all(|(shard, entry)| over(shard, entry.epoch))
+            && table.moving_to(me).next().is_none()
+            && (table.member(me).is_none_or(|member| member.state == State::Draining) || self.is_alone())
+    }
+
+    /// Whether there is no other member: the last one leaves without being marked so in the table.
+    fn is_alone(&self) -> bool {
+        self.table.members().keys().all(|uid| *uid == self.host.me)
     }
 
     /// Another leaves: it is told once every way that is old now has become new.

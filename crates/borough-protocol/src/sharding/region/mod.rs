@@ -8,9 +8,9 @@
 //! What it wants of the coordinator it says in one [report](ShardReport), which is repeated until the table shows it.
 //!
 //! ```text
-//! staying --Drain--> moving away --nothing owned or living here--> asking all others --all clear--> Drained
-//!                        |--no other host: Drop--|                       |
-//!                        +------ after 60 s: Drop the rest, Drained <----+
+//! staying --Drain--> moving away --nothing owned, living or coming here--> asking all others --all clear--> Drained
+//!                        |--no other host: Drop--|                              |
+//!                        +---------- after 60 s: Drop the rest, Drained <-------+
 //! ```
 //! A node that leaves asks the others whether they still send through it ([`Word::Leaving`]): what they sent by an old way stands in
 //! front of the barrier that each of them awaits, so once all are clear nothing can come any more, and nothing is lost.

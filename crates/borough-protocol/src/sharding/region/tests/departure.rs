@@ -34,6 +34,8 @@ fn a_node_has_drained_once_all_has_moved_away_and_all_others_are_clear() {
 #[test]
 fn one_that_is_removed_need_not_be_clear() {
     let mut rig = Rig::new();
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
     rig.tell(Input::Drain);
     let version = rig.table.version();
     rig.hear(2, Word::Clear { version });
@@ -43,12 +45,65 @@ fn one_that_is_removed_need_not_be_clear() {
 }
 
 #[test]
+fn a_node_that_leaves_waits_for_what_moves_to_it() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(2), e(1)));
+    rig.step(Step::Move(uid(1), e(2)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), vec![], "the move was decided before");
+    rig.installed(e(2));
+    rig.step_and_see(Step::Settle(e(2)));
+    rig.step_and_see(Step::Move(uid(3), e(3)));
+    rig.froze(e(3));
+    rig.step(Step::Settle(e(3)));
+    let version = rig.table.version();
+    assert!(rig.see().contains(&leaving(2, version)), "now nothing is here, and nothing comes");
+}
+
+#[test]
+fn a_node_that_leaves_asks_the_others_once_a_move_to_it_is_called_off() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(2), e(1)));
+    rig.step(Step::Move(uid(1), e(2)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), vec![]);
+    rig.step(Step::CallOff(e(2)));
+    let version = rig.table.version();
+    let discard = Effect::Discard { shard: SHARD, epoch: e(2) };
+    assert_eq!(rig.see(), [discard, leaving(2, version), leaving(3, version), leaving(4, version)]);
+}
+
+#[test]
+fn a_node_that_leaves_asks_nobody_before_its_table_shows_that_it_leaves() {
+    let mut rig = Rig::new();
+    assert_eq!(rig.tell(Input::Drain), vec![], "a move to it may be decided still");
+    rig.change(Change::Drain(uid(1)));
+    let version = rig.table.version();
+    assert_eq!(rig.see(), [leaving(2, version), leaving(3, version), leaving(4, version)]);
+}
+
+#[test]
+fn a_move_to_a_node_that_leaves_holds_it_no_longer_than_its_patience() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(2), e(1)));
+    rig.step(Step::Move(uid(1), e(2)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), vec![]);
+    let discard = Effect::Discard { shard: SHARD, epoch: e(2) };
+    assert_eq!(rig.wait(), (60_000, vec![discard, Effect::Drained]));
+}
+
+#[test]
 fn what_no_other_hosts_is_dropped() {
     let mut rig = Rig::new();
     rig.step_and_see(Step::Own(uid(1), e(1)));
     for number in 2..=4 {
         rig.change(Change::EndHosting(uid(number), KindId(0)));
     }
+    rig.change(Change::Drain(uid(1)));
     rig.see();
     let effects = rig.tell(Input::Drain);
     assert_eq!(effects[0], Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::NoOtherHost });
