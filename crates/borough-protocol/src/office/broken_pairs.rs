@@ -137,7 +137,8 @@ fn has_document(scene: &Scene<'_>, voter: Uid) -> bool {
     voter == scene.me || scene.document.has_seen(voter)
 }
 
-fn pair(one: Uid, other: Uid) -> Pair {
+/// Those two as a pair.
+pub(super) fn pair(one: Uid, other: Uid) -> Pair {
     (one.min(other), one.max(other))
 }
 

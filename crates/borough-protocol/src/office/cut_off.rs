@@ -9,13 +9,16 @@
 //!      |------- the cover has it not --> Remove(CutOff) --PACE--> look again
 //! ```
 //!
+//! Nobody goes whose broken pairs are all heard again: the cover is made of all that was bad in the last while, and a removal needs a pair
+//! that is silent now. A link that fails again and again is, sooner or later, when the coordinator looks.
+//!
 //! A coordinator keeps the lists of its own term. It begins with the list it finds, and with the nodes whose removal for this reason its
 //! gossip remembers from the last [`VOTERS_AGE`]: they may have voted.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use core::time::Duration;
 
-use super::broken_pairs::Pair;
+use super::broken_pairs::{Pair, pair};
 use super::cover::{most_paired, smallest_cover};
 use super::{Office, Proposals, Scene};
 use crate::flaws::Flaw;
@@ -97,7 +100,13 @@ impl Office {
         let unbounded = scene.settings.flaws.has(Flaw::CoverRemovesOldVoters);
         let gone = |voter: VoterId| cut_off(scene).any(|(_, gone)| gone == voter);
         let allowed = |uid: Uid| unbounded || self.cut_off.allows(scene.lives.voter(uid), gone);
-        let mut may_go: BTreeSet<Aged> = cover.iter().copied().filter(|node| allowed(node.uid)).collect();
+        let silent = self.broken_pairs.silent();
+        let is_silent = |node: Aged| {
+            let touches = |(one, other): &&(Aged, Aged)| *one == node || *other == node;
+            pairs.iter().filter(touches).any(|(one, other)| silent.contains(&pair(one.uid, other.uid)))
+        };
+        let mut may_go: BTreeSet<Aged> =
+            cover.iter().copied().filter(|node| allowed(node.uid) && is_silent(*node)).collect();
         // A coordinator does not remove itself, unless office cannot be handed over: a store gives it to the next that stands.
         if propose.log.store().is_none() && may_go.iter().any(|node| node.uid == scene.me) {
             if !self.broken_pairs.is_settled(now, scene.me) || hand_over(scene, propose, &cover) {

@@ -103,6 +103,26 @@ fn a_removed_node_is_back_once_its_links_are_and_not_before() {
     assert_eq!(cut_off(&rig), 1);
 }
 
+#[test]
+fn a_pair_that_hears_each_other_again_before_the_decision_stays() {
+    for seconds in 10..=25 {
+        let mut rig = seven();
+        rig.cut_one_way(&["a"], &["d"]);
+        rig.pass(seconds * SECOND);
+        if cut_off(&rig) > 0 {
+            assert!(seconds > 15, "nothing had lasted for long enough");
+            continue;
+        }
+        rig.heal();
+        // Detectors take back what they said once they hear beats, and gossip carries it to the coordinator.
+        rig.pass(2 * SECOND);
+        if cut_off(&rig) > 0 {
+            continue;
+        }
+        rig.always("both stay", 20 * SECOND, |rig| rig.is_whole(SEVEN));
+    }
+}
+
 /// One old voter after the other loses its links to nodes that joined later.
 fn in_rounds(flaws: Flaws) -> Rig {
     let mut rig = Rig::grown_with(flaws, Settings::default(), &["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
