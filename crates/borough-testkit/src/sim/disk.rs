@@ -264,6 +264,11 @@ impl Disk {
         now < self.stuck_until
     }
 
+    /// Until when it syncs nothing, if it is stuck.
+    pub(super) fn stuck_until(&self, now: Moment) -> Option<Moment> {
+        self.is_stuck(now).then_some(self.stuck_until)
+    }
+
     pub(super) fn copy(&self) -> Copy {
         Copy { image: self.image.clone(), lives: self.lives }
     }

@@ -100,13 +100,16 @@ impl World {
         self.queue.plan(self.now.after(lasts), Happening::Lift(Lift::Hurt(slot)));
         if lasts > NOTICED {
             self.queue.plan(self.now.after(NOTICED), Happening::DiskNoticed { slot });
-            self.queue.plan(self.now.after(lasts), Happening::DiskNoticed { slot });
         }
     }
 
-    /// The process notices whether its disk works.
+    /// The process notices whether its disk works. One that noticed a stuck disk notices when it works again: also if another fault made it last longer.
     pub(super) fn notice_disk(&mut self, slot: SlotIndex) -> Result<(), Violation> {
-        let works = !self.disks.of(slot).is_stuck(self.now) && !self.disks.of(slot).is_full;
+        let stuck_until = self.disks.of(slot).stuck_until(self.now);
+        if let Some(until) = stuck_until {
+            self.queue.plan(until, Happening::DiskNoticed { slot });
+        }
+        let works = stuck_until.is_none() && !self.disks.of(slot).is_full;
         self.give(slot, Input::DiskWorks(works))
     }
 
