@@ -31,6 +31,9 @@ pub enum Flaw {
     AnswersBeforeWrite,
     CommitsBeforeWrite,
     VoteForgotten,
+    FoundingNotWritten,
+    OnlyVotersRecord,
+    RestartedVoterSpeaksOfLeases,
     // Leases and office.
     QuorumOverGossipView,
     ActsBeforeFirstCommit,

@@ -45,6 +45,14 @@ impl<P: Clone, S: Clone> Carrier<P, S> {
             Self::Store(log) => Some(log),
         }
     }
+
+    /// Whom this voter has voted for in its term.
+    pub fn vote(&self) -> Option<VoterId> {
+        match self {
+            Self::Voters(log) => log.vote(),
+            Self::Store(_) => None,
+        }
+    }
 }
 
 /// Lets one of them speak, and passes on what it says as the carrier's.

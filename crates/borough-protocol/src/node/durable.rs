@@ -194,7 +194,10 @@ impl Node {
         welcome: &Arc<Welcome>,
         effects: &mut Effects<Effect>,
     ) -> bool {
-        let Some(disk) = &mut self.disk else { return false };
+        let flaws = self.identity.settings.flaws;
+        let Some(disk) = self.disk.as_mut().filter(|_| !flaws.has(Flaw::OnlyVotersRecord)) else {
+            return false;
+        };
         if disk.welcome.is_none() {
             let memory = Memory::of_table(&welcome.table, self.identity.is_durable());
             let (memory, members) = (Arc::new(memory), addresses(&welcome.table));
@@ -202,7 +205,7 @@ impl Node {
             let number = disk.write(Write::Record(record), None, effects);
             disk.welcome = Some((number, from, welcome.clone()));
         }
-        !self.identity.settings.flaws.has(Flaw::WelcomeBeforeRecord)
+        !flaws.has(Flaw::WelcomeBeforeRecord)
     }
 
     /// Everything up to that number is on the disk.
@@ -234,7 +237,8 @@ impl Node {
         let version = participant.table.version();
         let is_old = disk.recorded.as_ref().is_none_or(|(recorded, _)| *recorded != version);
         // One that starts again knows less than its record until it is a member again.
-        if is_old && !participant.is_resuming() && disk.record_at <= now {
+        let is_kept = participant.votes() || !self.identity.settings.flaws.has(Flaw::OnlyVotersRecord);
+        if is_old && is_kept && !participant.is_resuming() && disk.record_at <= now {
             disk.record_at = now + RECORDED_EVERY;
             let record = participant.record(Bond::Member);
             if disk.recorded.as_ref().is_none_or(|(_, before)| *before != record) {
@@ -318,7 +322,8 @@ impl Participant {
         random: &mut Random,
     ) -> Result<Self, Unrestorable> {
         let log = Raft::restore(identity.voter, raft_timing(&identity), identity.settings.flaws, log)?;
-        let acts_from = now + identity.settings.timing().wait;
+        let speaks = identity.settings.flaws.has(Flaw::RestartedVoterSpeaksOfLeases);
+        let acts_from = if speaks { now } else { now + identity.settings.timing().wait };
         let table = Table::new(record.memory.cluster).with_ancestors(record.memory.ancestors.clone());
         let log = Carrier::Voters(log.into());
         let mut participant = Self::new(now, identity, table, log, acts_from, random);

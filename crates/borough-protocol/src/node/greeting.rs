@@ -128,7 +128,13 @@ impl Participant {
             Standing::Guest if self.durable.resumed.is_some_and(|at| self.holder.heard() <= at) => false,
             Standing::Guest if self.table.voters().now.is_empty() => false,
             // Nothing of this founding is on its disk yet: after a crash nobody would know of it, and its guests would wait for it.
-            Standing::Guest if self.identity.is_durable() && self.table.members().is_empty() => false,
+            Standing::Guest
+                if self.identity.is_durable()
+                    && self.table.members().is_empty()
+                    && !self.identity.settings.flaws.has(Flaw::FoundingNotWritten) =>
+            {
+                false
+            }
             Standing::Guest => now.since(self.holder.heard()) < self.identity.settings.timing().suspect_after,
         }
     }

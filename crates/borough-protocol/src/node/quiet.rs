@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use super::interface::{Effect, QuietReport, Word};
 use super::participant::Participant;
+use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::lease::Look;
 use crate::log::Log;
@@ -40,7 +41,8 @@ impl Participant {
             return;
         }
         // One that has started again does not remember whom it heard.
-        if self.durable.resumed.is_some() && now < self.acts_from {
+        let speaks = self.identity.settings.flaws.has(Flaw::RestartedVoterSpeaksOfLeases);
+        if self.durable.resumed.is_some() && now < self.acts_from && !speaks {
             self.times.quiet = self.acts_from;
             return;
         }

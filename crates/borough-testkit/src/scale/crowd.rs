@@ -230,6 +230,7 @@ impl Crowd {
             uid,
             app_version: "1.0.0",
             seeds: &self.seeds,
+            expect: None,
             settings: &self.settings,
             memory: None,
             prefers: None,

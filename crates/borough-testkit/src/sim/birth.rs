@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use borough_protocol::disk::Image;
 use borough_protocol::flaws::Flaw;
-use borough_protocol::formation::{Memory, Search};
+use borough_protocol::formation::{FoundingRule, Memory, Search};
 use borough_protocol::incarnation::{Address, Disk, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::node::Start;
 use borough_protocol::random::Random;
@@ -26,6 +26,8 @@ pub(crate) struct Birth<'a> {
     pub(crate) uid: Uid,
     pub(crate) app_version: &'a str,
     pub(crate) seeds: &'a [Address],
+    /// How many nodes it expects to find by its list, if that is discovered.
+    pub(crate) expect: Option<usize>,
     pub(crate) settings: &'a Checked,
     /// What the process remembers of the life before.
     pub(crate) memory: Option<Arc<Memory>>,
@@ -54,6 +56,7 @@ impl Birth<'_> {
             },
             search: Search {
                 seeds: self.seeds.to_vec(),
+                founding: FoundingRule { expect: self.expect, ..FoundingRule::default() },
                 memory: self.memory.clone(),
                 prefers: self.prefers,
                 ..Search::default()

@@ -60,6 +60,11 @@ pub enum Fault {
     /// As many voters of its cluster die as leave no quorum, `whom` is cut off from all others, and as soon as it may it is told to begin the
     /// cluster anew.
     Recover { whom: Target, back_after: Nanos, lasts: Nanos },
+    /// The seeds behind the list of that slot crash and start again, cut off from a quorum that works. Once they are a cluster, a member of the first
+    /// one is cut off with them, if one follows.
+    SeedsCutOff { of: SlotIndex, lasts: Nanos, is_followed: bool },
+    /// A node is cut off from a quorum that works, and as soon as it may it is told to begin the cluster anew.
+    RecoverByMistake { whom: Target, lasts: Nanos },
     /// Its disk syncs nothing for a while.
     DiskStuck { whom: Target, lasts: Nanos },
     /// Its disk has no room; after a while somebody makes room and starts the process again.
@@ -86,6 +91,7 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::RecoverByMistake { whom, .. }
             | Self::DiskStuck { whom, .. }
             | Self::DiskFull { whom, .. }
             | Self::DiskLost { whom, .. }
@@ -96,7 +102,7 @@ impl Fault {
             Self::OneWay { from, to, .. } => fits(from) && fits(to),
             Self::Down { by, whom } | Self::Refused { by, whom } => fits(by) && fits(whom),
             Self::Partition { side, .. } => side.iter().all(|slot| *slot < slots) && side.len() < slots,
-            Self::Start { slot } => *slot < slots,
+            Self::Start { slot } | Self::SeedsCutOff { of: slot, .. } => *slot < slots,
             Self::Restart { slots: all, .. } => all.iter().all(|slot| *slot < slots),
             Self::Storm { .. } | Self::VotersCutOff { .. } | Self::PowerCycle { .. } => true,
         }
@@ -115,6 +121,7 @@ impl Fault {
             | Self::Mute { whom, .. }
             | Self::Leave { whom, .. }
             | Self::Recover { whom, .. }
+            | Self::RecoverByMistake { whom, .. }
             | Self::DiskStuck { whom, .. }
             | Self::DiskFull { whom, .. }
             | Self::DiskLost { whom, .. }
@@ -128,6 +135,7 @@ impl Fault {
             Self::Partition { .. }
             | Self::VotersCutOff { .. }
             | Self::Restart { .. }
+            | Self::SeedsCutOff { .. }
             | Self::Start { .. }
             | Self::PowerCycle { .. }
             | Self::Storm { .. } => {}
@@ -186,6 +194,17 @@ impl fmt::Display for Fault {
                 f,
                 "most voters of {whom} die{}, and it is to begin anew, cut off for {}",
                 Back(Some(*back_after)),
+                Length(*lasts)
+            ),
+            Self::SeedsCutOff { of, lasts, is_followed } => write!(
+                f,
+                "the seeds of n{of} crash and start again, cut off from a quorum for {}{}",
+                Length(*lasts),
+                if *is_followed { ", and one follows" } else { "" }
+            ),
+            Self::RecoverByMistake { whom, lasts } => write!(
+                f,
+                "{whom} is cut off for {}, and is to begin anew though a quorum works",
                 Length(*lasts)
             ),
             Self::DiskStuck { whom, lasts } => {

@@ -15,6 +15,7 @@ pub mod fault;
 mod guard;
 mod invariants;
 mod life;
+mod meeting;
 mod message_kind;
 mod minimise;
 pub mod moment;

@@ -8,12 +8,10 @@ use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
-/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. No list of a run is discovered: `DiscoveredListIsComplete` shows in the tests
-/// of `borough_protocol::formation`. Foundings meet too seldom in a run for the rules of their meeting: their flaws show in the tests of
-/// `borough_protocol::node`. Runs are too short for bad links that last: `YoungerAlwaysRemoved`, `CoverRemovesOldVoters` and
-/// `AdmissionRecreatesBrokenPair` show in the tests of nodes. `VoteForgotten` is not here: no rule of a run looks at the votes of a term, and the one seed that failed with it
-/// failed by a liveness rule that sound runs with disks still break too, which proves nothing.
-pub const FLAWS: [Flaw; 36] = [
+/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. Runs are too short for bad links that last: `YoungerAlwaysRemoved`,
+/// `CoverRemovesOldVoters` and `AdmissionRecreatesBrokenPair` show in the tests of nodes. `RestartedVoterSpeaksOfLeases` changes nothing that a run can
+/// show (docs/simulator.md says why), and is planted in the tests of nodes.
+pub const FLAWS: [Flaw; 45] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -50,6 +48,15 @@ pub const FLAWS: [Flaw; 36] = [
     Flaw::NodeWithRecordFounds,
     Flaw::WelcomeBeforeRecord,
     Flaw::LeavingEndsTheCluster,
+    Flaw::VoteForgotten,
+    Flaw::FoundingNotWritten,
+    Flaw::OnlyVotersRecord,
+    Flaw::DiscoveredListIsComplete,
+    Flaw::SuspendedQuorumGivesUp,
+    Flaw::LaterFoundingWins,
+    Flaw::GreetingWithoutNonce,
+    Flaw::YieldsAfterAMomentsSilence,
+    Flaw::RecoveredBeatsLiving,
 ];
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again

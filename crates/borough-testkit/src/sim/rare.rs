@@ -18,6 +18,7 @@ pub enum Rare {
     SeveralRestarted,
     WallClockSet,
     BegunAnew,
+    PartOfTheSeedsShown,
     GaveUpOvertaken,
     GaveUpForsaken,
     // Voters and office.
@@ -71,6 +72,7 @@ impl Rare {
         Self::SeveralRestarted,
         Self::WallClockSet,
         Self::BegunAnew,
+        Self::PartOfTheSeedsShown,
         Self::GaveUpOvertaken,
         Self::GaveUpForsaken,
         Self::CoordinatorCrashedInJointPhase,

@@ -51,6 +51,8 @@ pub(super) struct Slot {
     pub(super) awake_since: Moment,
     /// The cluster that the next life here begins anew.
     pub(super) recovers: Option<Cluster>,
+    /// Whether the operator who wants that is mistaken.
+    pub(super) is_mistaken: bool,
     /// What the process that runs here remembers of the life before.
     pub(super) memory: Option<Arc<Memory>>,
     /// The cluster that the life before yielded to.
@@ -162,6 +164,7 @@ impl Slot {
             gave_up: false,
             back_after: None,
             recovers: None,
+            is_mistaken: false,
             memory: None,
             prefers: None,
             wall_clock_off: 0,

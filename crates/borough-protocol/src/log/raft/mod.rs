@@ -224,6 +224,13 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     }
 }
 
+impl<P: Clone, S: Clone> Raft<P, S> {
+    /// Whom this voter has voted for in its term.
+    pub fn vote(&self) -> Option<VoterId> {
+        self.node.voted_for().and_then(|id| VoterId::new(id.get()))
+    }
+}
+
 impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
     type Message = Message<P, S>;
 

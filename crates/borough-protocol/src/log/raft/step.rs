@@ -72,8 +72,8 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 
     /// Writes what changed: the term and the vote, then the entries, of which none is of a later term.
     fn record(&mut self) {
+        let vote = self.vote();
         let Some(journal) = &mut self.journal else { return };
-        let vote = self.node.voted_for().and_then(|id| VoterId::new(id.get()));
         journal.vote(Term::new(self.node.current_term().get()), vote);
         let (unchanged, last) = (self.copy.take_unchanged(), self.copy.last());
         if !journal.lacks(unchanged, last) {

@@ -7,12 +7,16 @@ mod clocks;
 mod closing;
 mod convergence;
 mod first_commit;
+mod fresh_answer;
 mod joint;
 mod lease;
+mod older_wins;
 mod one_committer;
+mod patience;
 mod prefix;
 mod removed;
 mod renewal;
+mod resumed;
 mod resurrection;
 mod rising_eras;
 #[cfg(test)]
@@ -25,12 +29,14 @@ mod written;
 
 use std::collections::BTreeMap;
 
+use borough_protocol::disk::Image;
 use borough_protocol::gossip::{self, Document};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
-use borough_protocol::node::{Event, Message, Peer, Word};
+use borough_protocol::node::{Event, Message, Node, Peer, Word};
 use borough_protocol::office::TableLog;
+use borough_protocol::settings::Checked;
 use borough_protocol::table::{Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
 use borough_protocol::voters::VoterId;
@@ -48,6 +54,7 @@ use self::rising_eras::RisingEras;
 pub(super) use self::taken::Before;
 use super::disk::Disk;
 use super::life::Life;
+use super::meeting::Meeting;
 use super::moment::Moment;
 use super::plan::{Mode, Plan};
 use super::rare::{Met, Rare};
@@ -87,6 +94,9 @@ pub(super) struct Watch {
     office: Option<(Cluster, Term)>,
     is_suspended: bool,
     is_admitted: bool,
+    /// Since when it has had no lease, as it was told.
+    without_lease: Option<Moment>,
+    asked: fresh_answer::Asked,
     removals: renewal::Removals,
     buried: resurrection::Buried,
     clock: clocks::Known,
@@ -287,6 +297,11 @@ impl Rules {
         written::says(life, disk, to, message)
     }
 
+    /// The node of a voter with that disk has just started.
+    pub(super) fn starts(node: &Node, image: &Image) -> Result<(), Violation> {
+        resumed::starts(node, image)
+    }
+
     /// When somebody last took office.
     pub(super) fn last_election(&self) -> Moment {
         self.last_election
@@ -309,8 +324,27 @@ impl Watch {
         self.is_suspended
     }
 
+    /// Takes note of what the life says to others.
+    pub(super) fn says(&mut self, now: Moment, message: &Message) {
+        self.asked.says(now, message);
+    }
+
+    /// The life yields to another cluster.
+    pub(super) fn yields(&self, now: Moment, meeting: &Meeting, settings: &Checked) -> Result<(), Violation> {
+        older_wins::yields(meeting)?;
+        if self.is_admitted {
+            patience::yields((now, self.without_lease), meeting, settings)?;
+        }
+        self.asked.yields(now, meeting, settings)
+    }
+
     /// Takes note of what the life tells its process.
-    pub(super) fn hear(&mut self, me: Uid, event: &Event, met: &mut Met) {
+    pub(super) fn hear(&mut self, now: Moment, (me, event): (Uid, &Event), met: &mut Met) {
+        self.without_lease = match event {
+            Event::Admitted(_) | Event::Suspended => Some(now),
+            Event::Resumed => None,
+            _ => self.without_lease,
+        };
         if *event == Event::Resumed && self.is_suspended {
             met.count(Rare::LeaseLapsedAndResumed);
         }

@@ -7,9 +7,12 @@ use borough_protocol::flaws::Flaws;
 use borough_protocol::gossip::Document;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Entry;
-use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
+use borough_protocol::node::{Greeting, Life};
+use borough_protocol::table::{Admission, Ancestors, Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
 use borough_protocol::voters::VoterId;
+
+use crate::sim::meeting::Meeting;
 
 pub(super) const CLUSTER: Cluster = Cluster {
     name: 1,
@@ -80,4 +83,12 @@ pub(super) fn forget(number: u64) -> Entry<Change> {
 pub(super) fn voters(now: &[u64], next: &[u64]) -> Entry<Change> {
     let list = |numbers: &[u64]| numbers.iter().map(|number| voter(*number)).collect();
     Entry::Voters { now: list(now), next: list(next) }
+}
+
+/// A node of [`CLUSTER`] is greeted by one of the same name and that era.
+pub(super) fn meeting(era: u32, works: bool) -> Meeting {
+    let cluster = Cluster { era, ..CLUSTER };
+    let ancestors = Ancestors::of([]);
+    let theirs = Greeting { life: Life::Working, cluster, ancestors, nonce: None, answers: None };
+    Meeting { uid: CLUSTER.founder, ours: CLUSTER, works, theirs }
 }

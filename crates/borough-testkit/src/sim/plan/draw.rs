@@ -3,7 +3,7 @@
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 
-use super::{Mode, Plan, Wish, disk_faults, nanos, seeds, settings};
+use super::{Mode, Plan, Wish, disk_faults, nanos, second_clusters, seeds, settings};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::disk;
 use crate::sim::fault::{Fault, Target};
@@ -16,6 +16,8 @@ const FAULTY: Nanos = 60 * SECOND;
 /// So many of a thousand runs last longer, for cuts of up to a minute.
 const LONG_RUNS: u64 = 150;
 const FAULTY_LONG: Nanos = 90 * SECOND;
+/// So many of a thousand runs in which all nodes are seeds discover them.
+const DISCOVERED: u64 = 250;
 const HEAL: Nanos = 30 * SECOND;
 /// A suspended node of the older of two clusters yields to the younger after 60 s, by a clock that may be slow.
 const HEAL_WILD: Nanos = 100 * SECOND;
@@ -35,6 +37,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let slots = nodes + usize::from(random.per_mille(300));
     let faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
     let seeds = seeds::draw(&mut random, nodes, slots, settings.durable);
+    let is_durable = settings.durable;
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots, seeds: &seeds, faulty };
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
@@ -44,6 +47,9 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         mode,
         settings,
         nodes,
+        is_discovered: is_discovered(seed, mode)
+            && !is_durable
+            && seeds.iter().all(|list| list.len() == nodes),
         seeds,
         slots,
         starts,
@@ -64,6 +70,12 @@ fn draw_mode(random: &mut Random) -> Mode {
         15..65 => Mode::Safe,
         _ => Mode::Wild,
     }
+}
+
+/// Whether the seeds of that run are discovered, if all nodes are seeds. By chance of its own.
+fn is_discovered(seed: u64, mode: Mode) -> bool {
+    let is_harsh = matches!(mode, Mode::Safe | Mode::Wild);
+    is_harsh && Random::seeded(seed ^ 0xD15C_07E2).per_mille(DISCOVERED)
 }
 
 fn draw_nodes(random: &mut Random) -> usize {
@@ -149,6 +161,9 @@ impl Draw<'_> {
             strikes.push(self.long_cut());
         }
         strikes.extend(self.recovery(seed));
+        if self.mode == Mode::Wild && !self.settings.durable {
+            strikes.extend(second_clusters::draw(seed, self.slots, self.faulty));
+        }
         if self.settings.durable && !self.is_gentle() {
             strikes.extend(disk_faults::draw(seed, self.mode, self.slots, self.faulty));
         }

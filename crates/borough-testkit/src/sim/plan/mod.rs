@@ -3,6 +3,7 @@
 mod disk_faults;
 mod draw;
 mod file;
+mod second_clusters;
 mod seeds;
 mod settings;
 
@@ -63,6 +64,8 @@ pub struct Plan {
     pub nodes: usize,
     /// Which slots the nodes of each slot name as their seeds.
     pub seeds: Vec<Vec<SlotIndex>>,
+    /// Whether a service shows those seeds, at first perhaps a part of them.
+    pub is_discovered: bool,
     /// How many slots there are; those above `nodes` start later, if at all.
     pub slots: usize,
     /// When each of the first nodes starts.

@@ -105,6 +105,10 @@ impl World {
             }
             Fault::Close { by } => return self.close(by),
             Fault::Recover { whom, back_after, lasts } => return self.bereave(whom, back_after, lasts),
+            Fault::SeedsCutOff { of, lasts, is_followed } => {
+                return self.cut_seeds_off(of, lasts, is_followed);
+            }
+            Fault::RecoverByMistake { whom, lasts } => self.mistake(whom, lasts),
             Fault::DiskStuck { whom, lasts } => self.stick(whom, lasts),
             Fault::DiskFull { whom, lasts, back_after } => return self.fill(whom, lasts, back_after),
             Fault::DiskLost { whom, back_after } => return self.lose_disk(whom, back_after),

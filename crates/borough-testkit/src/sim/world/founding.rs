@@ -37,6 +37,8 @@ pub(super) struct Founding {
     acted: BTreeSet<Cluster>,
     /// Second clusters under the documented exception, where each was founded, and beside which.
     excepted: BTreeMap<Cluster, (SlotIndex, Cluster)>,
+    /// Those of them that an operator had begun by mistake.
+    mistaken: BTreeSet<Cluster>,
     /// Second clusters that must not act while the other lives, and why.
     suspected: BTreeMap<Cluster, (Cluster, String)>,
     /// The slots of every voters' list there ever was.
@@ -52,6 +54,7 @@ impl Founding {
             known: BTreeSet::new(),
             acted: BTreeSet::new(),
             excepted: BTreeMap::new(),
+            mistaken: BTreeSet::new(),
             suspected: BTreeMap::new(),
             lists: BTreeMap::new(),
         }
@@ -111,6 +114,13 @@ impl World {
         }
     }
 
+    /// The life in that slot begins that cluster in place of one that works, by a mistake of an operator.
+    pub(super) fn is_begun_by_mistake(&mut self, slot: SlotIndex, cluster: Cluster, before: Cluster) {
+        self.founding.known.insert(cluster);
+        self.founding.mistaken.insert(cluster);
+        self.founding.excepted.insert(cluster, (slot, before));
+    }
+
     /// Somebody of that cluster has a lease.
     pub(super) fn acts(&mut self, cluster: Cluster) -> Result<(), Violation> {
         if !self.founding.acted.insert(cluster) {
@@ -121,7 +131,10 @@ impl World {
         let against = suspected.or_else(|| {
             // Those that could not be reached when it was founded may have been since.
             let (founder, other) = *self.founding.excepted.get(&cluster)?;
-            let (slot, voter) = self.reached_from(&self.listed(founder), other, REACHED_BEFORE_ACTING)?;
+            // One that is begun by mistake asks no seeds.
+            let is_mistaken = self.founding.mistaken.contains(&cluster);
+            let group = if is_mistaken { BTreeSet::from([founder]) } else { self.listed(founder) };
+            let (slot, voter) = self.reached_from(&group, other, REACHED_BEFORE_ACTING)?;
             Some((other, format!("n{slot} and the voter at n{voter} have reached each other before it acts")))
         });
         match against {
@@ -179,13 +192,13 @@ impl World {
         self.newest_voters(cluster).is_some_and(|voters| voters.quorum(|voter| self.is_of(voter, cluster)))
     }
 
-    fn is_of(&self, voter: VoterId, cluster: Cluster) -> bool {
+    pub(super) fn is_of(&self, voter: VoterId, cluster: Cluster) -> bool {
         let life = self.slots.life_of_voter(voter).filter(|life| life.node.cluster() == Some(cluster));
         life.is_some_and(|life| !self.rules.is_removed(life.uid()))
     }
 
     /// The newest list that anybody alive goes by.
-    fn newest_voters(&self, cluster: Cluster) -> Option<Voters> {
+    pub(super) fn newest_voters(&self, cluster: Cluster) -> Option<Voters> {
         self.lists_of(cluster).into_iter().max_by_key(|voters| voters.id)
     }
 

@@ -6,10 +6,12 @@ use borough_protocol::flaws::Flaw;
 use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::node::{End, GaveUp, Input, Node};
 
+use super::discovery::Discovery;
 use super::{Happening, World};
 use crate::sim::birth::{Birth, number_of};
 use crate::sim::clock::Clock;
 use crate::sim::cuts::SlotIndex;
+use crate::sim::invariants::Rules;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, SECOND};
 use crate::sim::rare::Rare;
@@ -34,13 +36,15 @@ impl World {
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
         let before = self.slots[slot].recovers.take();
         let memory = self.slots[slot].memory.take();
-        let seeds = self.seeds_of(slot).to_vec();
+        let seeds = self.shown_to(slot, number_of(uid));
+        let image = disk.as_ref().map(|(image, _)| image.clone());
         let birth = Birth {
             now: self.now,
             address: &self.slots[slot].address,
             uid,
             app_version: "",
             seeds: &seeds,
+            expect: self.discovery.as_ref().map(Discovery::expect),
             settings: &self.settings,
             memory,
             prefers: self.slots[slot].prefers,
@@ -53,9 +57,13 @@ impl World {
         let process = if self.slots[slot].is_same_process { "the same" } else { "a new" };
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?} in {process} process"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
-        if let Some((before, cluster)) = before.zip(node.cluster()) {
-            self.rules.begun_anew(cluster, before);
+        let is_mistaken = mem::take(&mut self.slots[slot].is_mistaken);
+        match before.zip(node.cluster()) {
+            Some((before, cluster)) if is_mistaken => self.is_begun_by_mistake(slot, cluster, before),
+            Some((before, cluster)) => self.rules.begun_anew(cluster, before),
+            None => {}
         }
+        image.map_or(Ok(()), |image| Rules::starts(&node, &image))?;
         self.slots.is_voter((uid, node.voter()), slot);
         let number = number_of(uid);
         self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
@@ -64,7 +72,7 @@ impl World {
         self.settle(slot)
     }
 
-    /// The seeds that a node in that slot is given now. A discovered list that shows a part for a while is to be cut down here.
+    /// The seeds of a node in that slot, all of them.
     pub(super) fn seeds_of(&self, slot: SlotIndex) -> &[Address] {
         &self.seeds[slot]
     }
@@ -73,6 +81,7 @@ impl World {
         self.trace.line(self.now, || format!("n{slot} ends: {end:?}"));
         self.close_site(slot)?;
         self.keeps_state(slot, end)?;
+        self.yields(slot, end)?;
         self.note_end(slot, end);
         is_readable(slot, end)?;
         // One that left is another process when it comes back.
@@ -130,6 +139,19 @@ impl World {
             return Err(Violation::Safety("keeps_state", text));
         }
         Ok(())
+    }
+
+    /// A node yields to another cluster only as the rules of a meeting say.
+    fn yields(&self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        match &self.meeting {
+            Some(meeting)
+                if matches!(end, End::GaveUp(GaveUp::Overtaken(_))) && meeting.uid == life.uid() =>
+            {
+                life.watch.yields(self.now, meeting, &self.settings)
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     pub(super) fn wake(&mut self, slot: SlotIndex, number: u32, life: usize) -> Result<(), Violation> {

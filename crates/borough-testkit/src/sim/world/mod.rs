@@ -10,6 +10,7 @@
 
 mod ambush;
 mod budget;
+mod discovery;
 mod disks;
 mod failover;
 mod faults;
@@ -17,6 +18,7 @@ mod founding;
 mod lineages;
 mod lives;
 mod recovery;
+mod second_clusters;
 mod settled;
 mod sharding;
 mod troubles;
@@ -33,14 +35,17 @@ use borough_protocol::random::Random;
 use borough_protocol::settings::{Checked, Strategy};
 use borough_protocol::table::{Cluster, Removal};
 
+use self::discovery::Discovery;
 use self::failover::Overdue;
 use self::faults::Lift;
 use self::founding::Founding;
 use self::lineages::Lineages;
+use self::second_clusters::Follow;
 use self::sharding::{Act, Sharding};
 use super::cuts::SlotIndex;
 use super::disk::{Copy, Disks};
 use super::invariants::{Before, Rules};
+use super::meeting::Meeting;
 use super::message_kind::kind;
 use super::moment::{Moment, Nanos};
 use super::network::{Fate, Network};
@@ -60,6 +65,8 @@ pub(super) struct World {
     settings: Checked,
     /// Which seeds the nodes of each slot name.
     seeds: Vec<Vec<Address>>,
+    /// Who shows those seeds; none if the lists are written down.
+    discovery: Option<Discovery>,
     slots: Slots,
     /// What is to happen to it, and which of it lies in wait.
     strikes: Vec<Strike>,
@@ -91,6 +98,8 @@ pub(super) struct World {
     cut_off: BTreeSet<Uid>,
     /// Since when as many vote as the strategy asks for; none: they are too few to remove anybody.
     complete_since: Option<Moment>,
+    /// What the input is that a node handles, if a node of another cluster greets it.
+    meeting: Option<Meeting>,
     /// The cluster that somebody was told to shut down.
     closed: Option<Cluster>,
     circles: u32,
@@ -111,6 +120,9 @@ enum Happening {
     Lift(Lift),
     Overdue(Overdue),
     Recover { slot: SlotIndex, cluster: Cluster, tries: u32 },
+    Mistake { slot: SlotIndex, cluster: Cluster, until: Moment },
+    Follow(Follow),
+    Shown { slot: SlotIndex, life: usize },
     Act { slot: SlotIndex, life: usize, act: Act },
     Pump { from: Uid, to: Uid },
     Synced { slot: SlotIndex },
@@ -128,6 +140,7 @@ impl World {
             now: Moment::START,
             mode: plan.mode,
             seeds: addresses(&plan.seeds, &slots),
+            discovery: Discovery::of(plan),
             is_forced: plan.is_forced,
             striking: None,
             struck: Vec::new(),
@@ -150,6 +163,7 @@ impl World {
             handled: 0,
             is_healing: false,
             cut_off: BTreeSet::new(),
+            meeting: None,
             closed: None,
             circles: 0,
             circles_at: Moment::START,
@@ -223,6 +237,12 @@ impl World {
             Happening::Sprung { place, victim } => self.strike(place, victim),
             Happening::Overdue(overdue) => self.overdue(overdue),
             Happening::Recover { slot, cluster, tries } => self.recover(slot, cluster, tries),
+            Happening::Mistake { slot, cluster, until } => self.recover_by_mistake(slot, cluster, until),
+            Happening::Shown { slot, life } => self.is_shown(slot, life),
+            Happening::Follow(follow) => {
+                self.follow(follow);
+                Ok(())
+            }
             Happening::Act { slot, life, act } => self.act(slot, life, act),
             Happening::Pump { from, to } => self.pump(from, to),
             Happening::Synced { slot } => self.synced(slot),
@@ -271,6 +291,7 @@ impl World {
         let local = life.local(self.now);
         self.trace.line(self.now, || format!("n{slot} {} {}", life.uid(), shown(&input)));
         let before = Before::input(life, &input);
+        self.meeting = Meeting::of(self.now, life, &input);
         life.node.handle(local, input, &mut self.effects);
         if let Some(before) = before {
             self.met.count(Rare::HeardFromRemoved);
@@ -321,6 +342,9 @@ impl World {
                 {
                     Rules::listen_to_voter(life, self.disks.of(slot), voter, &message)?;
                 }
+                if let Some(life) = &mut self.slots[slot].life {
+                    life.watch.says(self.now, &message);
+                }
                 self.send(slot, uid, &to, message);
             }
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.
@@ -356,7 +380,7 @@ impl World {
         let Some(life) = &mut self.slots[slot].life else { return Ok(()) };
         let uid = life.uid();
         self.trace.line(self.now, || format!("n{slot} {uid} says {event:?}"));
-        life.watch.hear(uid, event, &mut self.met);
+        life.watch.hear(self.now, (uid, event), &mut self.met);
         match event {
             Event::Drain if self.sharding.is_some() => self.plan_drain(slot),
             Event::Drain => self.plan_drained(slot),
