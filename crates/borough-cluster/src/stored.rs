@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use borough_protocol::disk::Record;
+use borough_protocol::disk::{Pledge, Record};
 use borough_protocol::log;
 use borough_protocol::table::{Change, Table};
 use borough_protocol::voters::{VoterId, Voters};
@@ -86,6 +86,16 @@ pub fn encode_record(record: &Record) -> Option<Vec<u8>> {
 /// The record of these bytes.
 pub fn decode_record(codec: u16, bytes: &[u8]) -> Result<Record, Undecodable> {
     decode("the record", codec, bytes)
+}
+
+/// The bytes of the promises of a node; `None` if they cannot be written, which none of ours are.
+pub fn encode_pledges(pledges: &[Pledge]) -> Option<Vec<u8>> {
+    postcard::to_allocvec(pledges).ok()
+}
+
+/// The promises of these bytes.
+pub fn decode_pledges(codec: u16, bytes: &[u8]) -> Result<Vec<Pledge>, Undecodable> {
+    decode("the list of promises", codec, bytes)
 }
 
 /// The bytes of an entry; `None` if it cannot be written, which no entry of ours is.

@@ -10,12 +10,14 @@
 //! has happened or has not. With a record a node looks for that cluster alone, and never founds one: so no restart of any set of nodes makes a second
 //! cluster. One that left in order does not found either: others may have stayed. Only the end of the whole cluster makes its nodes fresh, and the eras of
 //! the clusters that they found afterwards rise.
+//!
+//! A node without a cluster also keeps the promises that it gave ([`Pledge`]): one that had a promise may have founded a cluster that nobody has joined yet.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::formation::Memory;
-use crate::incarnation::Address;
+use crate::incarnation::{Address, Uid};
 use crate::log::raft;
 use crate::table::{Change, Table};
 use crate::voters::VoterId;
@@ -38,6 +40,8 @@ pub enum Write {
         /// The first writes of its log in a cluster that it founds.
         log: Vec<raft::Write<Change, Arc<Table>>>,
     },
+    /// The promises that the node gave, all of them, in place of those that were there.
+    Pledges(Arc<[Pledge]>),
     /// Something of the log.
     Log(raft::Write<Change, Arc<Table>>),
 }
@@ -53,6 +57,27 @@ pub struct Record {
     /// Where its members listened.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub members: Arc<[Address]>,
+}
+
+impl Record {
+    /// Whether the promises that the node gave before are of no account: it belongs to a cluster, whose founder had heard of them.
+    pub fn voids_pledges(&self) -> bool {
+        self.bond == Bond::Member
+    }
+}
+
+/// A promise that this node gave to another which wanted to found a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Pledge {
+    /// Which directory it was given to.
+    pub voter: VoterId,
+    /// Where that node listens.
+    pub address: Address,
+    /// Which life of it.
+    pub uid: Uid,
+    /// For which attempt of that life.
+    pub attempt: u32,
 }
 
 /// How a node stands to the cluster of its record.
@@ -76,27 +101,39 @@ pub struct Image {
     pub record: Option<Record>,
     /// Its log in that cluster; `None` if it never had one.
     pub log: Option<StoredLog>,
+    /// The promises that the node gave and did not get back. It has none once it is a member of a cluster.
+    pub pledges: Arc<[Pledge]>,
 }
 
 impl Image {
     /// Of a directory that is new.
     pub fn new(voter: VoterId) -> Self {
-        Self { voter, record: None, log: None }
+        Self { voter, record: None, log: None, pledges: [].into() }
     }
 
     /// Makes one write.
     pub fn apply(&mut self, write: Write) {
         match write {
-            Write::Record(record) => self.record = Some(record),
+            Write::Record(record) => self.set_record(record),
+            Write::Pledges(pledges) => self.pledges = pledges,
             Write::Become { voter, record, log } => {
                 (self.voter, self.log) = (voter, None);
-                self.record = record.or(self.record.take());
+                if let Some(record) = record {
+                    self.set_record(record);
+                }
                 for write in log {
                     self.apply(Write::Log(write));
                 }
             }
             Write::Log(write) => self.log.get_or_insert_with(StoredLog::default).apply(write),
         }
+    }
+
+    fn set_record(&mut self, record: Record) {
+        if record.voids_pledges() {
+            self.pledges = [].into();
+        }
+        self.record = Some(record);
     }
 
     /// Whether the node goes on with its log: it belongs to the cluster, and the log says who votes there.

@@ -63,6 +63,7 @@ pub enum Flaw {
     RestartedSeedNotGreeted,
     SuspendedNodeGivesUp,
     NodeWithRecordFounds,
+    PledgesForgotten,
     WelcomeBeforeRecord,
     LeavingEndsTheCluster,
     // Bad links.

@@ -10,6 +10,7 @@ pub(crate) enum Of {
     Voter = 3,
     Snapshot = 4,
     Entry = 5,
+    Pledges = 6,
 }
 
 /// The checksum of a record of these numbers and bytes.

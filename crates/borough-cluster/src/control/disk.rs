@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use borough_protocol::disk::{Image, Write};
 use borough_protocol::incarnation;
 use borough_protocol::node::Input;
-use borough_sqlite::{Batch, DataDirectory, Loaded, OpenOptions, Writer, WriterOptions};
+use borough_sqlite::{Batch, DataDirectory, OpenOptions, Writer, WriterOptions};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -86,9 +86,9 @@ impl Disk {
         inputs: mpsc::UnboundedSender<Input>,
     ) -> Result<Self, DataError> {
         let (directory, loaded) = DataDirectory::open(path, &options.open)?;
-        let Loaded { identity, record, voter } = loaded;
-        let image = image(identity.node, record, voter)
-            .map_err(|source| DataError::Undecodable { path: path.to_owned(), source })?;
+        let opens = loaded.identity.opens;
+        let image =
+            image(loaded).map_err(|source| DataError::Undecodable { path: path.to_owned(), source })?;
         let news = Arc::new(News::new(path, inputs));
         let stuck_after = options.stuck_after.unwrap_or(STUCK_AFTER);
         let backend = match options.home {
@@ -105,11 +105,11 @@ impl Disk {
         tracing::info!(
             path = %path.display(),
             identity = %image.voter,
-            opened = identity.opens,
+            opened = opens,
             is_voter = image.log.is_some(),
             "data directory opened"
         );
-        let life = identity.opens << LIVES_PER_OPENING;
+        let life = opens << LIVES_PER_OPENING;
         let (waiting, submitted) = (VecDeque::new(), 0);
         Ok(Self { image, life, backend, waiting, submitted, news, stuck_after })
     }

@@ -112,6 +112,7 @@ impl Lives {
                 founding: self.plan.founding,
                 memory: past.memory.clone(),
                 bond: None,
+                pledges: None,
                 prefers: past.prefers,
             };
             let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };

@@ -62,6 +62,8 @@ struct Told<'a> {
     never_answered: Vec<&'a Address>,
     /// Addresses that answered before, and do not now.
     silent: Vec<&'a Address>,
+    /// Silent addresses of nodes that were promised to, and may have founded the cluster.
+    founders: Vec<&'a Address>,
     /// Where nodes promised to let another one found the cluster.
     promised: Vec<&'a Address>,
     /// Where nodes keep what they have of their cluster, and wait for its voters.
@@ -75,8 +77,17 @@ struct Told<'a> {
 /// Logs what is awaited, at that level: `tracing` wants a level that the compiler knows.
 macro_rules! log {
     ($level:ident, $told:expr, $waited:expr) => {{
-        let Told { unresolved, never_answered, silent, promised, suspended, differing, discovery, .. } =
-            $told;
+        let Told {
+            unresolved,
+            never_answered,
+            silent,
+            founders,
+            promised,
+            suspended,
+            differing,
+            discovery,
+            ..
+        } = $told;
         let (waited, help) = ($waited, $told.help());
         if $told.is_in_cluster {
             tracing::$level!(
@@ -93,6 +104,7 @@ macro_rules! log {
                 ?unresolved,
                 ?never_answered,
                 ?silent,
+                ?founders,
                 ?promised,
                 ?suspended,
                 ?differing,
@@ -112,6 +124,7 @@ impl<'a> Told<'a> {
                 Missing::Silent if known.is_unresolved(address) => &mut told.unresolved,
                 Missing::Silent if !known.has_answered(address) => &mut told.never_answered,
                 Missing::Silent => &mut told.silent,
+                Missing::MayHaveFounded => &mut told.founders,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
                 Missing::OtherSettings(refusal) => {
@@ -146,6 +159,12 @@ impl<'a> Told<'a> {
         }
         if !self.differing.is_empty() {
             help.push("give the nodes with differing settings the same ones: nodes with different settings are never in one cluster");
+        }
+        if !self.founders.is_empty() {
+            help.push(
+                "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
+                 directory: run `borough recover` on this node",
+            );
         }
         let has_silent = !self.never_answered.is_empty() || !self.silent.is_empty();
         if self.is_in_cluster {

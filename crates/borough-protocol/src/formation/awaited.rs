@@ -20,6 +20,8 @@ pub struct Awaited {
 pub enum Missing {
     /// Nothing was heard from there.
     Silent,
+    /// Nothing was heard from there. The node there had a promise of this node or of another one, so it may have founded the cluster.
+    MayHaveFounded,
     /// The node there promised to another.
     PromisedToAnother,
     /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
@@ -39,6 +41,8 @@ impl Seeking {
                 Missing::Suspended
             } else if self.heard.contains(address) || *address == self.me.address {
                 Missing::PromisedToAnother
+            } else if !self.seeds.contains(address) && self.promised_before().any(|other| other == address) {
+                Missing::MayHaveFounded
             } else {
                 Missing::Silent
             }

@@ -75,6 +75,9 @@ pub struct Vow {
     pub holder: Address,
     /// What the one who answers was in before.
     pub past: Past,
+    /// Where others listen that had a promise of the one who answers and did not give it back: they may have founded a cluster.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub pledged: Arc<[Address]>,
 }
 
 /// What a node that is in no working cluster was in before.

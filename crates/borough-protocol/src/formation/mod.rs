@@ -14,13 +14,18 @@
 //! address; one to another binds for two attempts, longer than any attempt that it could count for. A node that learns that a promise it needs is held
 //! by a lesser address stands back for the rest of its attempt: it gives its promises back, or the two would wait for each other.
 //!
+//! A node with a data directory keeps its promises on its disk, over its own crash and the founder's (`pledges`). Those that had one and did not give it back have to
+//! be heard, too.
+//!
 //! One that is suspended promises nothing: it keeps what it has, and says which cluster it remembers. If all others are fresh or have given up, and
 //! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
 //! life. One that wants to found shows them that (`over`); they give up and promise.
 
+mod answers;
 mod awaited;
 mod memory;
 mod messages;
+mod pledges;
 mod promise;
 mod rule;
 #[cfg(test)]
@@ -34,18 +39,22 @@ use core::time::Duration;
 pub use self::awaited::{Awaited, Missing};
 pub use self::memory::Memory;
 pub use self::messages::{Knock, Over, Past, Vow, Welcome};
-use self::promise::{Promise, Verdict};
+use self::pledges::Pledges;
+use self::promise::Promise;
 use self::rule::DISCOVERED_FOR;
 pub use self::rule::{FoundWith, FoundingRule};
-use crate::disk::Bond;
+use crate::disk::{Bond, Pledge};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
-use crate::settings::{Checked, ClusterSettings, Refusal, check};
+use crate::settings::{Checked, ClusterSettings, Refusal};
 use crate::table::{Ancestors, Cluster, Table};
 use crate::time::Timestamp;
 
 /// How many clusters of its name a node hears of and takes into account.
 const REMEMBERED_MAX: usize = 8;
+
+/// How many promises of one node another takes into account: as many as a node keeps.
+const PLEDGED_MAX: usize = pledges::KEPT_MAX;
 
 /// What came of a message or a deadline.
 #[derive(Debug)]
@@ -65,6 +74,8 @@ pub enum Say {
     Promise(Uid, Vow),
     /// To those that promised: it yielded to another.
     Release(Uid, u32),
+    /// To its disk: the promises that it gave.
+    Keep(Arc<[Pledge]>),
 }
 
 /// Where a node looks for its cluster, and when it may found one.
@@ -80,6 +91,8 @@ pub struct Search {
     pub memory: Option<Arc<Memory>>,
     /// How it stands to that cluster, as its disk says; `None` for a node without a data directory.
     pub bond: Option<Bond>,
+    /// The promises that the node gave, as its disk says; `None` for a node without a data directory.
+    pub pledges: Option<Arc<[Pledge]>>,
     /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
     pub prefers: Option<Cluster>,
 }
@@ -99,6 +112,10 @@ pub struct Seeking {
     bond: Option<Bond>,
     prefers: Option<Cluster>,
     promise: Promise,
+    /// What it has promised; `None` for a node without a data directory.
+    pledges: Option<Pledges>,
+    /// Whom others have promised to, as each of them said in this attempt.
+    pledged: BTreeMap<Address, Arc<[Address]>>,
     /// Whether it has left this attempt to a lesser address.
     stands_back: bool,
     attempt: u32,
@@ -150,6 +167,8 @@ impl Seeking {
             facts,
             cluster_settings,
             promise: Promise::ToMyself,
+            pledges: search.pledges.map(Pledges::on_disk),
+            pledged: BTreeMap::new(),
             stands_back: false,
             attempt: 0,
             attempt_ends: now,
@@ -313,6 +332,7 @@ impl Seeking {
         self.stands_back = false;
         self.attempt_ends = now + self.attempt_length();
         self.granted.clear();
+        self.pledged.clear();
         self.heard.clear();
         self.suspended.clear();
         self.differing.clear();
@@ -366,7 +386,14 @@ impl Seeking {
         let open = self.remembered.values().filter(|memory| !self.has_ended(memory.cluster));
         let voters = open.flat_map(|memory| memory.addresses());
         let voters = voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters));
-        self.seeds.iter().chain(voters).collect()
+        self.seeds.iter().chain(voters).chain(self.promised_before()).collect()
+    }
+
+    /// Those that had a promise of this node or of another one, and did not give it back.
+    fn promised_before(&self) -> impl Iterator<Item = &Address> {
+        let own = self.pledges.iter().flat_map(Pledges::addresses);
+        let all = own.chain(self.pledged.values().flat_map(|addresses| addresses.iter()));
+        all.filter(|_| !self.flaws().has(Flaw::PledgesForgotten))
     }
 
     fn has_promised(&self, address: &Address) -> bool {
@@ -447,44 +474,6 @@ impl Seeking {
         over.map(|memory| Over { cluster: memory.cluster, voters: memory.voters.id }).collect()
     }
 
-    /// Another node asks, and this one knows of no cluster either.
-    pub fn knocked(&mut self, now: Timestamp, knock: &Knock, say: &mut Vec<Say>) {
-        let them = knock.me.uid;
-        if let Err(refusal) = check(&self.cluster_settings, &knock.settings) {
-            // It is not told to go: a cluster that works may know better which of the two is right.
-            if self.asked().contains(&knock.me.address) {
-                self.differing.insert(knock.me.address.clone(), refusal);
-            }
-            return;
-        }
-        for cluster in knock.ended.iter() {
-            self.learn_ended(*cluster);
-        }
-        if let Some(memory) = &knock.memory {
-            self.remember(memory);
-        }
-        if self.has_learned_the_end() {
-            self.is_free_again();
-        }
-        let attempt = knock.attempt.unwrap_or(0);
-        let verdict = if knock.attempt.is_some() { self.asked_by(now, knock) } else { Verdict::Denied };
-        if verdict == Verdict::Yielded {
-            self.release_all(say);
-            self.begin_attempt(now);
-        }
-        say.push(Say::Promise(them, self.vow(attempt, verdict != Verdict::Denied)));
-    }
-
-    fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
-        let attempt = (&knock.me, knock.attempt.unwrap_or(0));
-        if self.is_bound() {
-            return Verdict::Denied;
-        }
-        let yields = !self.asks() || knock.me.address < self.me.address;
-        let (until, flaws) = (now + 2 * self.attempt_length(), self.flaws());
-        self.promise.asked(now, attempt, yields, until, flaws)
-    }
-
     /// A node answers that it is in no cluster that works, and whether it promises.
     ///
     /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
@@ -500,6 +489,10 @@ impl Seeking {
         }
         if self.asked().contains(&vow.seed) {
             self.heard.insert(vow.seed.clone());
+            if self.pledges.is_some() {
+                let others = vow.pledged.iter().filter(|address| **address != self.me.address);
+                self.pledged.insert(vow.seed.clone(), others.take(PLEDGED_MAX).cloned().collect());
+            }
         }
         if let Past::Suspended(_) = vow.past {
             self.granted.remove(&vow.seed);
@@ -550,23 +543,6 @@ impl Seeking {
         if newest.voters.id < memory.voters.id {
             *newest = memory.clone();
         }
-    }
-
-    fn vow(&self, attempt: u32, granted: bool) -> Vow {
-        let past = match (&self.memory, self.bond) {
-            (None, _) => Past::Fresh,
-            (Some(memory), None) => Past::GaveUp(memory.clone()),
-            (Some(memory), Some(Bond::Member)) => Past::Suspended(memory.clone()),
-            (Some(memory), Some(Bond::Left)) => Past::Left(memory.clone()),
-            (Some(memory), Some(Bond::Ended)) => Past::Ended(memory.clone()),
-        };
-        let holder = self.promise.holder(&self.me.address).clone();
-        Vow { seed: self.me.address.clone(), attempt, granted, holder, past }
-    }
-
-    /// The one this node promised to has yielded to another, and gives that attempt up.
-    pub fn released(&mut self, from: Uid, attempt: u32) {
-        self.promise.release(from, attempt);
     }
 
     fn flaws(&self) -> Flaws {

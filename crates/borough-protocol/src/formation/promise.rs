@@ -45,6 +45,11 @@ impl Promise {
         }
     }
 
+    /// Whether that life has it for that attempt.
+    pub(super) fn is_to(&self, uid: Uid, of: u32) -> bool {
+        matches!(self, Self::To { node, attempt, .. } if node.uid == uid && *attempt == of)
+    }
+
     /// Whose it is, on the node that listens at `own`.
     pub(super) fn holder<'a>(&'a self, own: &'a Address) -> &'a Address {
         match self {

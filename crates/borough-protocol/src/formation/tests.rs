@@ -34,7 +34,14 @@ fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
 }
 
 fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
-    Vow { seed: Address::new(seed), attempt, granted, holder: Address::new("x"), past: Past::Fresh }
+    Vow {
+        seed: Address::new(seed),
+        attempt,
+        granted,
+        holder: Address::new("x"),
+        past: Past::Fresh,
+        pledged: [].into(),
+    }
 }
 
 /// Those that start, and the list of each.
@@ -95,6 +102,7 @@ impl Town {
                 }
                 Say::Promise(to, vow) => (place(to), Letter::Promise(from, vow)),
                 Say::Release(to, attempt) => (place(to), Letter::Release { from, attempt }),
+                Say::Keep(_) => continue,
             };
             self.letters.push((to, letter));
         }
@@ -127,7 +135,9 @@ impl Town {
                     self.people[to] = Fate::Founded;
                 }
             }
-            (Fate::Seeks(seeking), Letter::Release { from, attempt }) => seeking.released(*from, *attempt),
+            (Fate::Seeks(seeking), Letter::Release { from, attempt }) => {
+                seeking.released(*from, *attempt, &mut say)
+            }
             (Fate::Seeks(_), Letter::Welcome) => self.people[to] = Fate::Joined,
             (Fate::Founded | Fate::Joined, Letter::Knock(knock)) => {
                 self.letters.push((place(knock.me.uid), Letter::Welcome));
@@ -242,7 +252,7 @@ fn says(b: &mut Seeking, now: Timestamp, knock: &Knock) -> Vec<(u64, bool)> {
     let promises = say.into_iter().map(|said| match said {
         Say::Promise(uid, vow) => (uid.get(), vow.granted),
         Say::Release(uid, _) => (uid.get() + 100, true),
-        Say::Knock(..) => (0, false),
+        Say::Knock(..) | Say::Keep(_) => (0, false),
     });
     promises.collect()
 }
@@ -435,7 +445,7 @@ fn memory(voters: u64) -> Arc<Memory> {
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
     let granted = !matches!(past, Past::Suspended(_));
-    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, past };
+    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, past, pledged: [].into() };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
 
@@ -524,11 +534,11 @@ fn a_promise_ends_after_two_seed_timeouts_or_when_it_is_released() {
     assert_eq!(says(&mut d, at(0), &c), [(3, true)]);
     assert_eq!(says(&mut d, at(9_999), &a), [(1, false)]);
     assert_eq!(says(&mut d, at(10_000), &a), [(1, true)]);
-    d.released(Uid::new(3).expect("not 0"), 9);
+    d.released(Uid::new(3).expect("not 0"), 9, &mut Vec::new());
     assert_eq!(says(&mut d, at(10_010), &c), [(3, false)], "it was not to this one");
-    d.released(Uid::new(1).expect("not 0"), 0);
+    d.released(Uid::new(1).expect("not 0"), 0, &mut Vec::new());
     assert_eq!(says(&mut d, at(10_010), &c), [(3, false)], "an older attempt's release is no news");
-    d.released(Uid::new(1).expect("not 0"), 1);
+    d.released(Uid::new(1).expect("not 0"), 1, &mut Vec::new());
     assert_eq!(says(&mut d, at(10_010), &c), [(3, true)]);
 }
 
@@ -556,7 +566,7 @@ fn it_asks_every_seed_but_itself_again_and_again() {
         b.on_deadline(now, &mut say);
         let whom = |said: &Say| match said {
             Say::Knock(address, _) => String::from(address.as_str()),
-            Say::Promise(..) | Say::Release(..) => String::new(),
+            Say::Promise(..) | Say::Release(..) | Say::Keep(_) => String::new(),
         };
         say.iter().map(whom).collect::<Vec<String>>()
     };
@@ -592,7 +602,7 @@ fn a_late_promise_for_an_earlier_attempt_is_given_back() {
     let mut say = Vec::new();
     c.on_deadline(Timestamp::ZERO, &mut say);
     c.knocked(Timestamp::ZERO, &knock(b), &mut say);
-    c.released(Uid::new(2).unwrap(), 1);
+    c.released(Uid::new(2).unwrap(), 1, &mut Vec::new());
     say.clear();
     c.promised(Timestamp::ZERO, Uid::new(4).unwrap(), vow("d:1", 1, true), &mut say);
     c.knocked(Timestamp::ZERO, &knock(a), &mut say);

@@ -18,8 +18,8 @@ use core::time::Duration;
 
 use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Word};
 use super::participant::{Participant, raft_timing};
-use super::{Identity, Node, Phase};
-use crate::disk::{Bond, Image, Record, StoredLog, Write};
+use super::{Identity, Node, Phase, speak};
+use crate::disk::{Bond, Image, Pledge, Record, StoredLog, Write};
 use crate::flaws::Flaw;
 use crate::formation::{Awaited, Knock, Memory, Missing, Welcome};
 use crate::gossip;
@@ -45,6 +45,8 @@ pub(super) struct DiskState {
     number: u64,
     /// Writes that are not on the disk yet, and which of the log's writes each is.
     waiting: VecDeque<(u64, Option<u64>)>,
+    /// The newest write of the promises that the node gave, while it is not on the disk.
+    pledges: Option<u64>,
     /// A welcome that waits for the record.
     welcome: Option<(u64, Uid, Arc<Welcome>)>,
     /// The record as it was last written, with the table's version then, and when it is looked at again.
@@ -90,6 +92,7 @@ impl DiskState {
             image,
             number: 0,
             waiting: VecDeque::new(),
+            pledges: None,
             welcome: None,
             recorded: None,
             record_at: Timestamp::ZERO,
@@ -102,6 +105,16 @@ impl DiskState {
     /// The record that was there when this life began.
     pub(super) fn record(&self) -> Option<&Record> {
         self.image.record.as_ref()
+    }
+
+    /// The promises that were there when this life began.
+    pub(super) fn pledges(&self) -> Arc<[Pledge]> {
+        self.image.pledges.clone()
+    }
+
+    /// Writes the promises that the node gave.
+    pub(super) fn keep(&mut self, pledges: Arc<[Pledge]>, effects: &mut Effects<Effect>) {
+        self.pledges = Some(self.write(Write::Pledges(pledges), None, effects));
     }
 
     /// Whether there is anything of a log.
@@ -214,6 +227,15 @@ impl Node {
         let of_log = disk.written(up_to);
         if let Some((_, from, welcome)) = disk.welcome.take_if(|(number, ..)| *number <= up_to) {
             return self.join(now, from, &welcome, effects);
+        }
+        if disk.pledges.take_if(|number| *number <= up_to).is_some()
+            && let Phase::Seeking(seeking) = &mut self.phase
+        {
+            let mut say = Vec::new();
+            seeking.pledges_written(&mut say);
+            for said in say {
+                speak(said, Some(disk), effects);
+            }
         }
         if let (Phase::TakingPart(participant), Some(up_to)) = (&mut self.phase, of_log) {
             participant.log.written(now, up_to, &mut participant.outbox.log);

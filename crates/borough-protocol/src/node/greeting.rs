@@ -87,6 +87,7 @@ impl Participant {
             granted: false,
             holder: self.identity.me.address.clone(),
             past: Past::Suspended(Arc::new(memory)),
+            pledged: [].into(),
         };
         effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message: Message::Promise(vow) });
         None

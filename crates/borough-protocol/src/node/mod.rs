@@ -116,6 +116,7 @@ impl Node {
             search.bond = Some(record.bond);
             search.known.extend(record.members.iter().cloned());
         }
+        search.pledges = disk.as_ref().map(DiskState::pledges);
         let remembered = search.memory.iter().flat_map(|memory| memory.addresses());
         let known = search.known.iter().chain(remembered).cloned().collect();
         let seeds = search.seeds.clone().into();
@@ -281,7 +282,7 @@ impl Node {
                 }
                 Message::Promise(vow) => seeking.promised(now, from, vow, &mut say),
                 Message::Release { attempt } => {
-                    seeking.released(from, attempt);
+                    seeking.released(from, attempt, &mut say);
                     Outcome::Seeking
                 }
                 Message::Hello(greeting)
@@ -311,7 +312,7 @@ impl Node {
             },
         };
         for said in say {
-            effects.push(spoken(said));
+            speak(said, self.disk.as_mut(), effects);
         }
         if seeking.has_learned_the_end() {
             seeking.is_free_again();
@@ -475,13 +476,20 @@ fn to_store(ask: Ask) -> Effect {
     Effect::Send { to: Peer::Node(Uid::STORE), message: Message::ToStore(ask) }
 }
 
-fn spoken(say: Say) -> Effect {
+/// Gives out what a seeking node says, to others or to its disk.
+fn speak(say: Say, disk: Option<&mut DiskState>, effects: &mut Effects<Effect>) {
     let (to, message) = match say {
         Say::Knock(address, knock) => (Peer::Address(address), Message::Knock(knock)),
         Say::Promise(uid, vow) => (Peer::Node(uid), Message::Promise(vow)),
         Say::Release(uid, attempt) => (Peer::Node(uid), Message::Release { attempt }),
+        Say::Keep(pledges) => {
+            if let Some(disk) = disk {
+                disk.keep(pledges, effects);
+            }
+            return;
+        }
     };
-    Effect::Send { to, message }
+    effects.push(Effect::Send { to, message });
 }
 
 /// The cluster's name as a number (FNV-1a): the same on every node and in every version.

@@ -81,7 +81,15 @@ impl Liar<'_> {
                     3 => Past::Ended(self.memory()),
                     _ => Past::Suspended(self.memory()),
                 };
-                Message::Promise(Vow { seed: self.address(), attempt, granted, holder: self.address(), past })
+                let pledged = (0..self.random.below(3)).map(|_| self.address()).collect();
+                Message::Promise(Vow {
+                    seed: self.address(),
+                    attempt,
+                    granted,
+                    holder: self.address(),
+                    past,
+                    pledged,
+                })
             }
             1 => Message::Release { attempt },
             2 => Message::Refused(refusal()),

@@ -1,7 +1,8 @@
 //! Nodes with disks: voters that start again are the voters they were, and nothing is founded twice.
 
 use borough_protocol::disk::{Bond, Image};
-use borough_protocol::flaws::Flaws;
+use borough_protocol::flaws::{Flaw, Flaws};
+use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::Item;
 use borough_protocol::node::{Command, End, Event, GaveUp};
@@ -415,4 +416,65 @@ fn leave(rig: &mut Rig, name: &'static str) {
         rig.pass(100 * MILLI);
     }
     panic!("{name} does not leave");
+}
+
+/// Two founders whose lists have only the seed `m` in common. The first one has founded; both it and the seed crash before anybody has joined.
+fn founded_unseen(flaws: Flaws) -> Rig {
+    let mut rig = Rig::with(durable(), &["m"]);
+    rig.flaws = flaws;
+    rig.start("b");
+    rig.start("m");
+    for _ in 0..10_000 {
+        if rig.disks.of("b").image.record.is_some() {
+            break;
+        }
+        rig.pass(MILLI);
+    }
+    assert!(rig.disks.of("b").image.record.is_some(), "b has founded");
+    assert!(rig.disks.of("m").image.record.is_none(), "m has not joined");
+    rig.each(&["b", "m"], Rig::crash);
+    rig
+}
+
+#[test]
+fn a_founder_that_nobody_has_joined_is_awaited_by_founders_that_do_not_list_it() {
+    let mut rig = founded_unseen(Flaws::default());
+    rig.each(&["m", "c"], Rig::start);
+    rig.always("nothing is founded", 60 * SECOND, |rig| rig.running().is_empty());
+    let awaited = rig.nodes["c"].awaited(rig.local("c")).expect("c waits");
+    let is_founder = |awaited: &Awaited| awaited.address.as_str().starts_with('b');
+    let founder = awaited.iter().find(|awaited| is_founder(awaited)).expect("it waits for b");
+    assert_eq!(founder.why, Missing::MayHaveFounded);
+    rig.start("b");
+    rig.wait_until("all are in the cluster of b", 15 * SECOND, |rig| rig.is_whole(&["b", "c", "m"]));
+    assert!(rig.disks.of("m").image.pledges.is_empty(), "a member keeps no promises");
+}
+
+#[test]
+fn without_the_promises_on_disk_a_second_cluster_is_founded() {
+    let mut rig = founded_unseen(Flaws::only(Flaw::PledgesForgotten));
+    rig.each(&["m", "c"], Rig::start);
+    rig.wait_until("another is founded", 60 * SECOND, |rig| rig.nodes["c"].cluster().is_some());
+}
+
+/// A promise is said only once it is on the disk: with a disk that takes no writes nobody gets one.
+#[test]
+fn a_seed_whose_disk_is_full_promises_nothing() {
+    let mut rig = Rig::with(durable(), &["m"]);
+    rig.disks.of("m").full = true;
+    rig.each(&["b", "m"], Rig::start);
+    rig.always("b has no promise", 60 * SECOND, |rig| rig.nodes["b"].cluster().is_none());
+}
+
+/// A founder that gave up its attempt in order is awaited by nobody.
+#[test]
+fn promises_that_are_given_back_are_forgotten() {
+    let mut rig = Rig::with(durable(), &["m"]);
+    // b asks m, and yields to a.
+    rig.each(&["b", "m"], Rig::start);
+    rig.pass(300 * MILLI);
+    assert!(!rig.disks.of("m").image.pledges.is_empty(), "m has promised");
+    rig.start_with("a", &["m", "b"], durable());
+    rig.wait_until("one cluster", 30 * SECOND, |rig| rig.is_whole(&["a", "b", "m"]));
+    assert!(["a", "b", "m"].iter().all(|name| rig.disks.of(name).image.pledges.is_empty()));
 }

@@ -165,6 +165,7 @@ impl Rig {
                 known: Vec::new(),
                 prefers: None,
                 bond: None,
+                pledges: None,
             },
             settings,
             era: u32::try_from(self.now.as_nanos() / 1_000_000_000).expect("small"),

@@ -83,7 +83,14 @@ fn memory() -> Arc<Memory> {
 }
 
 fn promise(granted: bool, past: Past) -> Message {
-    Message::Promise(Vow { seed: address(1), attempt: 300, granted, holder: address(2), past })
+    Message::Promise(Vow {
+        seed: address(1),
+        attempt: 300,
+        granted,
+        holder: address(2),
+        past,
+        pledged: [address(3)].into(),
+    })
 }
 
 fn greeting(life: Life, nonce: Option<u64>, answers: Option<u64>) -> Greeting {

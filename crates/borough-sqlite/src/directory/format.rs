@@ -2,14 +2,19 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::identity;
 use crate::error::OpenError;
 use crate::failpoints::{Step, Steps};
 
 /// The newest format that is known here. Later versions of Borough read it.
-pub const FORMAT: u32 = 1;
+///
+/// | format | what it has |
+/// |---|---|
+/// | 1 | identity, record, term, vote and log |
+/// | 2 | the promises of a node that is in no cluster, too |
+pub const FORMAT: u32 = 2;
 
 /// In the header of the file: `Boro`.
 pub(super) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"Boro");
@@ -45,25 +50,33 @@ CREATE TABLE entries (
 ) STRICT;
 ";
 
+/// What format 2 adds to format 1.
+const TABLES_2: &str = "
+CREATE TABLE pledges (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    codec INTEGER NOT NULL, bytes BLOB NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
+";
+
 pub(super) fn check_sqlite() -> Result<(), OpenError> {
     let is_sound = rusqlite::version_number() >= SQLITE_MIN;
     if is_sound { Ok(()) } else { Err(OpenError::SqliteTooOld { found: rusqlite::version() }) }
 }
 
-/// Whether the file is ours and of a format that is known; `false` if it is empty.
-pub(super) fn check(sql: &Connection, file: &Path) -> Result<bool, OpenError> {
+/// The format of the file, if it is ours and its format is known; `None` if it is empty.
+pub(super) fn check(sql: &Connection, file: &Path) -> Result<Option<u32>, OpenError> {
     let failed = |error| OpenError::sqlite(file, &error);
     let number = |name: &str| sql.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed);
     let id = number("application_id")?;
     if id == 0 && number("page_count")? == 0 {
-        return Ok(false);
+        return Ok(None);
     }
     if id != i64::from(APPLICATION_ID) {
         let what = format!("an SQLite file of application id {id:#x}");
         return Err(OpenError::ForeignFile { file: file.to_owned(), what });
     }
     match u32::try_from(number("user_version")?) {
-        Ok(FORMAT) => Ok(true),
+        Ok(found @ 1..=FORMAT) => Ok(Some(found)),
         Ok(found) if found > FORMAT => Err(OpenError::Newer { file: file.to_owned(), found, known: FORMAT }),
         Ok(_) | Err(_) => {
             Err(OpenError::Corrupt { file: file.to_owned(), what: "it has no known format".to_owned() })
@@ -86,12 +99,21 @@ pub(super) fn create(
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
     transaction.execute_batch(TABLES).map_err(failed)?;
+    transaction.execute_batch(TABLES_2).map_err(failed)?;
     let query = "INSERT INTO directory (only, cluster, node, checksum, opens, stamp, stamped_at)
                  VALUES (1, ?1, ?2, ?3, 0, 0, 0)";
     let sum = identity::sum(cluster, node);
     transaction.execute(query, params![cluster, node.cast_signed(), sum]).map_err(failed)?;
     steps.reach(Step::CommitFormat).map_err(|fault| OpenError::fault(file, fault))?;
     transaction.commit().map_err(failed)
+}
+
+/// Brings a file of an older format to the newest one, in one transaction.
+pub(super) fn upgrade(sql: &Transaction<'_>, found: u32) -> rusqlite::Result<()> {
+    if found < 2 {
+        sql.execute_batch(TABLES_2)?;
+    }
+    sql.pragma_update(None, "user_version", FORMAT)
 }
 
 /// Has every commit be one append to the write-ahead log and one sync; when that log is moved into the file is said by us.

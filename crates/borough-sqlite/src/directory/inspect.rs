@@ -48,12 +48,12 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection, OpenError> {
     sql.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
     // One transaction: a process that writes meanwhile does not mix two states.
     let reading = sql.transaction().map_err(failed)?;
-    if !format::check(&reading, &file)? {
+    let Some(format) = format::check(&reading, &file)? else {
         return Err(OpenError::NoData { path: path.to_owned() });
-    }
-    let loaded = load(&reading, &file)?;
+    };
+    let loaded = load(&reading, &file, format)?;
     let Listing { ours: files, foreign } = listing;
-    Ok(Inspection { format: format::FORMAT, holder, files, foreign, loaded })
+    Ok(Inspection { format, holder, files, foreign, loaded })
 }
 
 /// A file that nobody writes and that has no newest changes beside it is read alone; for any other SQLite needs, and may make, files beside it.

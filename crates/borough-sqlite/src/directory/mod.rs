@@ -35,7 +35,8 @@ use crate::error::{OpenError, WriteError};
 use crate::failpoints::{Hook, Step, Steps};
 use crate::sqlite::Cause;
 use crate::voter::{
-    NotApplied, Operation, Outline, ReadError, Record, VoterState, apply, read_record, read_voter,
+    NotApplied, Operation, Outline, Payload, ReadError, Record, VoterState, apply, read_pledges, read_record,
+    read_voter,
 };
 
 /// For how long another program that reads the file may hold up an opening, and one that writes it a write.
@@ -99,6 +100,8 @@ pub struct Loaded {
     pub record: Option<Record>,
     /// What it resumes with as a voter; `None` if it never was one.
     pub voter: Option<VoterState>,
+    /// The promises that the node gave while it was in no cluster; `None` if there are none.
+    pub pledges: Option<Payload>,
 }
 
 /// The directory of a node, open and locked. Every method may wait for the disk: it belongs on a thread of its own, as a [`Writer`](crate::Writer) is.
@@ -133,10 +136,13 @@ impl DataDirectory {
         refuse_lost(path)?;
         let mut sql = connect(&file)?;
         let failed = |error| OpenError::sqlite(&file, &error);
-        if !format::check(&sql, &file)? {
+        let format = if let Some(format) = format::check(&sql, &file)? {
+            format
+        } else {
             format::create(&mut sql, &file, &options.cluster, &mut steps)?;
-        }
-        let loaded = load(&sql, &file)?;
+            FORMAT
+        };
+        let loaded = load(&sql, &file, format)?;
         if loaded.identity.cluster != options.cluster {
             let (found, expected) = (loaded.identity.cluster, options.cluster.clone());
             return Err(OpenError::OtherCluster { file, found, expected });
@@ -156,7 +162,10 @@ impl DataDirectory {
         reach(Step::CountOpen)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         // Read once more: until now a process that got past the lock could write. From the commit on it cannot.
-        let mut loaded = load(&transaction, &file)?;
+        let mut loaded = load(&transaction, &file, format)?;
+        if format < FORMAT {
+            format::upgrade(&transaction, format).map_err(failed)?;
+        }
         identity::count_open(&transaction).map_err(failed)?;
         reach(Step::CommitOpen)?;
         transaction.commit().map_err(failed)?;
@@ -310,10 +319,11 @@ fn move_wal(sql: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Reads everything, and checks it.
-fn load(sql: &Connection, file: &Path) -> Result<Loaded, OpenError> {
+fn load(sql: &Connection, file: &Path, format: u32) -> Result<Loaded, OpenError> {
     let read = || {
         let (identity, record, voter) = (identity::read(sql)?, read_record(sql)?, read_voter(sql)?);
-        Ok(Loaded { identity, record, voter })
+        let pledges = if format < 2 { None } else { read_pledges(sql)? };
+        Ok(Loaded { identity, record, voter, pledges })
     };
     read().map_err(|error| unreadable(file, error))
 }

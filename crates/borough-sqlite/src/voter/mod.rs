@@ -8,7 +8,7 @@
 mod read;
 mod write;
 
-pub(crate) use self::read::{ReadError, read_record, read_voter, wrong};
+pub(crate) use self::read::{ReadError, read_pledges, read_record, read_voter, wrong};
 pub(crate) use self::write::{NotApplied, apply};
 
 /// Bytes whose meaning is the caller's, and the number of the codec that wrote them.
@@ -114,6 +114,10 @@ pub enum Operation {
     BecomeNode(u64),
     /// Sets the record of the cluster.
     SetRecord(Record),
+    /// Sets the promises that the node gave while it was in no cluster.
+    SetPledges(Payload),
+    /// Removes these promises.
+    ForgetPledges,
     /// Sets the stamp to the present time: the proof that this directory can be written.
     RenewStamp,
 }

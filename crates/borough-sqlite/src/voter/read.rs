@@ -33,6 +33,17 @@ pub(crate) fn read_record(connection: &Connection) -> Result<Option<Record>, Rea
     Ok(Some(Record { state, era, payload }))
 }
 
+pub(crate) fn read_pledges(connection: &Connection) -> Result<Option<Payload>, ReadError> {
+    let row = connection.query_row("SELECT codec, bytes, checksum FROM pledges", [], |row| {
+        Ok((Payload { codec: row.get(0)?, bytes: row.get(1)? }, row.get(2)?))
+    });
+    let Some((payload, sum)) = row.optional()? else { return Ok(None) };
+    if pledges_checksum(&payload) != sum {
+        return Err(wrong("the promises of the node have a wrong checksum"));
+    }
+    Ok(Some(payload))
+}
+
 pub(crate) fn read_voter(connection: &Connection) -> Result<Option<VoterState>, ReadError> {
     let query = "SELECT term, vote, snapshot_position, last_position, last_term, checksum FROM voter";
     let row = connection.query_row(query, [], |row| {
@@ -117,6 +128,10 @@ pub(super) fn placed_checksum(of: Of, position: Position, payload: &Payload) -> 
 
 pub(super) fn record_checksum(state: u8, era: u32, payload: &Payload) -> u32 {
     checksum(Of::Record, &[u64::from(state), u64::from(era), u64::from(payload.codec)], &payload.bytes)
+}
+
+pub(super) fn pledges_checksum(payload: &Payload) -> u32 {
+    checksum(Of::Pledges, &[u64::from(payload.codec)], &payload.bytes)
 }
 
 pub(crate) fn wrong(what: impl Into<String>) -> ReadError {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Transaction, params};
 
-use super::read::{placed_checksum, record_checksum};
+use super::read::{placed_checksum, pledges_checksum, record_checksum};
 use super::{Entry, Operation, Outline, Payload, Position, Record, Snapshot};
 use crate::checksum::{Of, checksum};
 use crate::directory::{become_node, renew_stamp};
@@ -53,6 +53,8 @@ pub(crate) fn apply(
         }
         Operation::BecomeNode(node) => return Ok(become_node(sql, *node)?),
         Operation::SetRecord(record) => return Ok(set_record(sql, record)?),
+        Operation::SetPledges(pledges) => return Ok(set_pledges(sql, pledges)?),
+        Operation::ForgetPledges => return Ok(sql.execute_batch("DELETE FROM pledges;")?),
         Operation::RenewStamp => return Ok(renew_stamp(sql)?),
     }
     match outline {
@@ -153,6 +155,12 @@ fn set_record(sql: &Transaction<'_>, record: &Record) -> rusqlite::Result<()> {
         "REPLACE INTO record (only, state, era, codec, bytes, checksum) VALUES (1, ?1, ?2, ?3, ?4, ?5)";
     let sum = record_checksum(state.number(), *era, payload);
     sql.execute(query, params![state.number(), era, payload.codec, payload.bytes, sum])?;
+    Ok(())
+}
+
+fn set_pledges(sql: &Transaction<'_>, pledges: &Payload) -> rusqlite::Result<()> {
+    let query = "REPLACE INTO pledges (only, codec, bytes, checksum) VALUES (1, ?1, ?2, ?3)";
+    sql.execute(query, params![pledges.codec, pledges.bytes, pledges_checksum(pledges)])?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! A scripted workload, and what a directory must hold after each of its batches.
 
-use borough_sqlite::{Loaded, Operation, Record, RecordState, VoterState};
+use borough_sqlite::{Loaded, Operation, Payload, Record, RecordState, VoterState};
 
 use crate::sample::{append, record, snapshot, term};
 
@@ -9,11 +9,12 @@ use crate::sample::{append, record, snapshot, term};
 pub(crate) struct Model {
     pub(crate) record: Option<Record>,
     pub(crate) voter: Option<VoterState>,
+    pub(crate) pledges: Option<Payload>,
 }
 
 impl Model {
     pub(crate) fn of(loaded: Loaded) -> Self {
-        Self { record: loaded.record, voter: loaded.voter }
+        Self { record: loaded.record, voter: loaded.voter, pledges: loaded.pledges }
     }
 
     fn apply(&mut self, operation: &Operation) {
@@ -40,6 +41,8 @@ impl Model {
             }
             Operation::ForgetVoter => *voter = None,
             Operation::SetRecord(record) => self.record = Some(record.clone()),
+            Operation::SetPledges(pledges) => self.pledges = Some(pledges.clone()),
+            Operation::ForgetPledges => self.pledges = None,
             Operation::RenewStamp | Operation::BecomeNode(_) => {}
         }
     }
@@ -61,8 +64,11 @@ pub(crate) fn states(batches: &[Vec<Operation>]) -> Vec<Model> {
 /// A voter's life: it joins, votes, follows, has a tail replaced, compacts, leaves, and is a new voter afterwards.
 pub(crate) fn batches() -> Vec<Vec<Operation>> {
     let set = |state, era| Operation::SetRecord(record(state, era));
+    let pledges = |text: &str| Operation::SetPledges(Payload { codec: 1, bytes: text.into() });
     vec![
-        vec![set(RecordState::Member, 1)],
+        vec![pledges("first")],
+        vec![pledges("second")],
+        vec![set(RecordState::Member, 1), Operation::ForgetPledges],
         vec![term(1, Some(7))],
         vec![append(1, 1), append(2, 1), append(3, 1)],
         vec![Operation::RenewStamp],

@@ -240,7 +240,7 @@ impl Disk {
         let is_of_log = |write: &Write| match write {
             Write::Log(_) => true,
             Write::Become { log, .. } => !log.is_empty(),
-            Write::Record(_) => false,
+            Write::Record(_) | Write::Pledges(_) => false,
         };
         self.pending.iter().any(|pending| is_of_log(&pending.write))
     }

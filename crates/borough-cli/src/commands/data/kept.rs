@@ -1,11 +1,17 @@
-//! The table that a voter's snapshot and log make.
+//! The table that a voter's snapshot and log make, and the promises of a node without a cluster.
 
 use anyhow::{Result, bail};
-use borough_cluster::stored::{decode_entry, decode_table};
+use borough_cluster::stored::{decode_entry, decode_pledges, decode_table};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
 use borough_protocol::version::{Term, Version};
-use borough_sqlite::{Entry, VoterState};
+use borough_sqlite::{Entry, Payload, VoterState};
+
+/// Where those listen that the node promised to.
+pub(super) fn promised_to(pledges: &Payload) -> Result<Vec<String>> {
+    let pledges = decode_pledges(pledges.codec, &pledges.bytes)?;
+    Ok(pledges.into_iter().map(|pledge| pledge.address.to_string()).collect())
+}
 
 /// The table at the end of the log.
 pub(super) fn table(voter: &VoterState) -> Result<Table> {

@@ -43,6 +43,9 @@ fn facts(directory: &Contents) -> comfy_table::Table {
     add("opened", format!("{} times", directory.opens));
     add("last written", age(directory.stamped_at_unix_millis));
     add("state", directory.state.to_owned());
+    if !directory.promised_to.is_empty() {
+        add("promised to", directory.promised_to.join(", "));
+    }
     add("era", directory.era.map_or_else(dash, |era| era.to_string()));
     match &directory.voter {
         None => add("voter", "never was one".to_owned()),

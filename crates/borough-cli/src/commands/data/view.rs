@@ -22,9 +22,11 @@ pub(super) struct Contents {
     pub(super) stamped_at_unix_millis: u64,
     pub(super) state: &'static str,
     pub(super) era: Option<u32>,
+    /// Where nodes listen that were promised that they may found the cluster.
+    pub(super) promised_to: Vec<String>,
     pub(super) voter: Option<Voter>,
     pub(super) table: Option<Table>,
-    /// Why the table cannot be shown.
+    /// Why the table or the promises cannot be shown.
     pub(super) undecoded: Option<String>,
     pub(super) foreign: Vec<String>,
 }
@@ -75,6 +77,11 @@ impl Contents {
     pub(super) fn of(path: &Path, inspection: Inspection) -> Self {
         let Inspection { format, holder, foreign, loaded, .. } = inspection;
         let identity = loaded.identity;
+        let (promised_to, unread) = match loaded.pledges.as_ref().map(kept::promised_to) {
+            None => (Vec::new(), None),
+            Some(Ok(addresses)) => (addresses, None),
+            Some(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
+        };
         let (table, undecoded) = match loaded.voter.as_ref().map(kept::table) {
             None => (None, None),
             Some(Ok(table)) => (Some(Table::of(&table)), None),
@@ -106,9 +113,10 @@ impl Contents {
                 Some(RecordState::Ended) => "ended",
             },
             era: loaded.record.map(|record| record.era),
+            promised_to,
             voter,
             table,
-            undecoded,
+            undecoded: undecoded.or(unread),
             foreign,
         }
     }

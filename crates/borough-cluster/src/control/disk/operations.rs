@@ -8,11 +8,11 @@ use borough_protocol::log::raft::{self, Item, StoredSnapshot};
 use borough_protocol::table::Change;
 use borough_protocol::version::{Term, Version};
 use borough_protocol::voters::VoterId;
-use borough_sqlite::{Entry, Operation, Payload, Position, RecordState, Snapshot, VoterState};
+use borough_sqlite::{Entry, Loaded, Operation, Payload, Position, RecordState, Snapshot, VoterState};
 
 use crate::stored::{
-    CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_record, decode_table, encode_entry,
-    encode_record, encode_table,
+    CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_pledges, decode_record, decode_table,
+    encode_entry, encode_pledges, encode_record, encode_table,
 };
 
 /// How a log begins.
@@ -25,11 +25,19 @@ pub(super) fn operations<'a>(
     write: &Write,
 ) -> Option<Vec<Operation>> {
     match write {
-        Write::Record(record) => Some(vec![Operation::SetRecord(of_record(record)?)]),
+        Write::Record(record) => {
+            let mut all = Vec::new();
+            set_record(record, &mut all)?;
+            Some(all)
+        }
+        Write::Pledges(pledges) => {
+            let payload = Payload { codec: CODEC, bytes: encode_pledges(pledges)? };
+            Some(vec![Operation::SetPledges(payload)])
+        }
         Write::Become { voter, record, log } => {
             let mut all = vec![Operation::ForgetVoter, Operation::BecomeNode(voter.get())];
             if let Some(record) = record {
-                all.push(Operation::SetRecord(of_record(record)?));
+                set_record(record, &mut all)?;
             }
             if !log.is_empty() {
                 all.push(FIRST_TERM);
@@ -39,7 +47,8 @@ pub(super) fn operations<'a>(
         }
         Write::Log(write) => {
             // The first of a log begins it.
-            let begins = match under_way.rfind(|other| !matches!(other, Write::Record(_))) {
+            let begins = match under_way.rfind(|other| !matches!(other, Write::Record(_) | Write::Pledges(_)))
+            {
                 Some(Write::Become { log, .. }) => log.is_empty(),
                 Some(_) => false,
                 None => image.log.is_none(),
@@ -52,6 +61,14 @@ pub(super) fn operations<'a>(
             Some(all)
         }
     }
+}
+
+fn set_record(record: &Record, all: &mut Vec<Operation>) -> Option<()> {
+    all.push(Operation::SetRecord(of_record(record)?));
+    if record.voids_pledges() {
+        all.push(Operation::ForgetPledges);
+    }
+    Some(())
 }
 
 fn of_record(record: &Record) -> Option<borough_sqlite::Record> {
@@ -124,16 +141,16 @@ fn version(position: Position) -> Version {
 }
 
 /// What is on the disk.
-pub(super) fn image(
-    node: u64,
-    record: Option<borough_sqlite::Record>,
-    voter: Option<VoterState>,
-) -> Result<Image, Undecodable> {
-    let identity = VoterId::new(node).ok_or(Undecodable::Identity)?;
+pub(super) fn image(loaded: Loaded) -> Result<Image, Undecodable> {
+    let Loaded { identity, record, voter, pledges } = loaded;
+    let identity = VoterId::new(identity.node).ok_or(Undecodable::Identity)?;
     let mut image = Image::new(identity);
     image.record =
         record.map(|record| decode_record(record.payload.codec, &record.payload.bytes)).transpose()?;
     image.log = voter.map(stored_log).transpose()?;
+    if let Some(Payload { codec, bytes }) = pledges {
+        image.pledges = decode_pledges(codec, &bytes)?.into();
+    }
     Ok(image)
 }
 

@@ -47,7 +47,7 @@ mod tests {
         let settings = Checked::new(Settings::default()).expect("safe");
         let at = |seconds: u64| Moment::at(seconds * SECOND);
         let younger = meeting(CLUSTER.era + 1, false);
-        let after = |seconds, meeting| yields((at(100 + seconds), Some(at(100))), meeting, &settings);
+        let after = |seconds: u64, meeting| yields((at(100 + seconds), Some(at(100))), meeting, &settings);
         assert!(after(60, &younger).is_ok());
         assert!(matches!(after(5, &younger), Err(Violation::Safety("patience", _))));
         assert!(yields((at(100), None), &younger, &settings).is_err());

@@ -36,7 +36,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let nodes = draw_nodes(&mut random);
     let slots = nodes + usize::from(random.per_mille(300));
     let faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
-    let seeds = seeds::draw(&mut random, nodes, slots, settings.durable);
+    let seeds = seeds::draw(&mut random, nodes, slots);
     let is_durable = settings.durable;
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots, seeds: &seeds, faulty };
     let weather = draw.weather();

@@ -5,12 +5,9 @@ use borough_protocol::random::Random;
 use crate::sim::cuts::SlotIndex;
 
 /// The list of each slot. All lists of a run have a slot in common: nodes whose lists have none in common are two clusters on purpose.
-///
-/// With disks all nodes have the same list, or name the first one. Of lists that differ otherwise it is not promised that a founder which crashes before
-/// anybody has joined it is remembered: a founder that does not name it need not ask it.
-pub(super) fn draw(random: &mut Random, nodes: usize, slots: usize, durable: bool) -> Vec<Vec<SlotIndex>> {
+pub(super) fn draw(random: &mut Random, nodes: usize, slots: usize) -> Vec<Vec<SlotIndex>> {
     let first = |count: usize| (0..count.min(nodes)).collect::<Vec<_>>();
-    match random.below(if durable { 85 } else { 100 }) {
+    match random.below(100) {
         // Everybody is a seed: that is where foundings go wrong most.
         0..40 => vec![first(nodes); slots],
         // The first node names nobody, and all others name it.
@@ -53,7 +50,7 @@ mod tests {
 
     #[test]
     fn lists_are_those_that_users_write() {
-        let drawn: Vec<_> = (0..500).map(|seed| draw(&mut Random::seeded(seed), 7, 7, false)).collect();
+        let drawn: Vec<_> = (0..500).map(|seed| draw(&mut Random::seeded(seed), 7, 7)).collect();
         let all_have =
             |count: usize| move |lists: &Vec<Vec<SlotIndex>>| lists.iter().all(|list| list.len() == count);
         for count in [1, 2, 3, 7] {
@@ -66,7 +63,7 @@ mod tests {
     #[test]
     fn all_lists_of_a_run_have_a_slot_in_common() {
         for seed in 0..500 {
-            let lists = draw(&mut Random::seeded(seed), 5, 6, false);
+            let lists = draw(&mut Random::seeded(seed), 5, 6);
             let named = |slot: usize| lists.iter().all(|list| list.is_empty() || list.contains(&slot));
             assert!((0..5).any(named), "{lists:?}");
         }

@@ -1,6 +1,6 @@
 //! What happens to disks, and what nodes with disks are owed.
 
-use borough_protocol::disk::{Bond, Write};
+use borough_protocol::disk::{Bond, Image, Write};
 use borough_protocol::log::Log;
 use borough_protocol::node::Input;
 use borough_protocol::table::Cluster;
@@ -152,10 +152,13 @@ impl World {
     }
 
     /// Whether without that disk a majority is left of every list of voters that may be in force, and every node still names a seed that has never lost its
-    /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster.
+    /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster. Nor if a promise is lost that may have
+    /// made a founder.
     fn can_spare_disk(&self, slot: SlotIndex) -> bool {
-        let spared = self.disks.of(slot).image.voter;
-        self.seeds_bear_loss_of(|lost| lost == slot)
+        let Image { voter: spared, pledges, .. } = &self.disks.of(slot).image;
+        let spared = *spared;
+        pledges.is_empty()
+            && self.seeds_bear_loss_of(|lost| lost == slot)
             && self
                 .lineages
                 .lists_that_count()
@@ -178,7 +181,7 @@ impl World {
 
     /// The operator puts a copy back if it is safe to. Nothing is promised if more than one voter forgets something at a time: all other voters must
     /// have everything that any voter may have confirmed, and know of the newest term. Nor of a copy from the time when the voter decided alone: if it reaches
-    /// nobody, nothing tells it that this time is over.
+    /// nobody, nothing tells it that this time is over. Nor of a copy without a promise that may have made a founder.
     pub(super) fn restore(
         &mut self,
         slot: SlotIndex,
@@ -187,7 +190,13 @@ impl World {
     ) -> Result<(), Violation> {
         let is_soon = self.restored.is_some_and(|(at, _)| self.now < at.after(RESTORED));
         let count = self.restored.map_or(0, |(_, count)| count);
-        if self.is_healing || is_soon || copy.decides_alone() || !self.may_forget(slot, count + 1) {
+        let forgets_promise = !self.disks.of(slot).image.pledges.is_empty();
+        if self.is_healing
+            || is_soon
+            || forgets_promise
+            || copy.decides_alone()
+            || !self.may_forget(slot, count + 1)
+        {
             return Ok(());
         }
         self.trace.line(self.now, || format!("n{slot} crashes, and its disk is restored from a copy"));
@@ -260,6 +269,7 @@ fn shown(write: &Write) -> String {
             let record = record.as_ref().map(|record| (record.bond, record.memory.cluster));
             format!("becomes {voter:?} with {record:?} and {} writes of its log", log.len())
         }
+        Write::Pledges(pledges) => format!("{pledges:?}"),
         Write::Log(write) => format!("{write:?}").chars().take(200).collect(),
     }
 }

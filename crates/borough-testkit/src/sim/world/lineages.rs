@@ -37,6 +37,8 @@ pub(super) struct Lineages {
 struct Newest {
     version: Version,
     members: BTreeSet<Uid>,
+    /// The list of that table: no earlier one is in force, even if a log that lags behind has it.
+    committed: Version,
     lists: BTreeMap<Version, Voters>,
 }
 
@@ -74,6 +76,7 @@ impl World {
         let newest = self.lineages.newest.entry(table.cluster()).or_default();
         if let Some(voters) = life.node.log().map(Log::voters)
             && !voters.now.is_empty()
+            && newest.committed <= voters.id
             && !newest.lists.contains_key(&voters.id)
         {
             newest.lists.insert(voters.id, voters.clone());
@@ -81,8 +84,8 @@ impl World {
         if newest.version < table.version() {
             newest.version = table.version();
             newest.members = table.members().keys().copied().collect();
-            let committed = table.voters().id;
-            newest.lists.retain(|id, _| *id >= committed);
+            newest.committed = table.voters().id;
+            newest.lists.retain(|id, _| newest.committed <= *id);
         }
     }
 
@@ -99,8 +102,12 @@ impl World {
     pub(super) fn note_end(&mut self, slot: SlotIndex, end: &End) {
         let Some(life) = &self.slots[slot].life else { return };
         let Some(memory) = life.node.memory().filter(|_| *end == End::Left) else { return };
-        let newest = self.lineages.newest.get(&memory.cluster);
-        if newest.is_some_and(|newest| newest.members.iter().all(|uid| *uid == life.uid())) {
+        // One that leaves as the last member ends nothing while another voter may go on with the cluster.
+        let is_last = |newest: &Newest| {
+            let votes_alone = |voters: &Voters| voters.all().all(|voter| voter == life.node.voter());
+            newest.members.iter().all(|uid| *uid == life.uid()) && newest.lists.values().all(votes_alone)
+        };
+        if self.lineages.newest.get(&memory.cluster).is_some_and(is_last) {
             self.lineages.ended.insert(memory.cluster);
         }
     }
