@@ -83,7 +83,12 @@ pub(super) struct Copy {
 impl Copy {
     /// Whether the voter of that time was a quorum by itself.
     pub(super) fn decides_alone(&self) -> bool {
-        let Some(log) = &self.image.log else { return false };
+        self.voters().len() == 1
+    }
+
+    /// Those that the voter of that time counts: nothing in the copy says that others do by now.
+    pub(super) fn voters(&self) -> BTreeSet<VoterId> {
+        let Some(log) = &self.image.log else { return BTreeSet::new() };
         let of_item = |item: &raft::Item<Change>| match item {
             raft::Item::Lists { now, next, .. } => Some((now.clone(), next.clone())),
             raft::Item::Term(_) | raft::Item::Payload(_) => None,
@@ -92,7 +97,7 @@ impl Copy {
             log.snapshot.as_ref().map(|snapshot| (snapshot.voters.now.clone(), snapshot.voters.next.clone()))
         };
         let newest = log.entries.iter().rev().find_map(of_item).or_else(of_snapshot);
-        newest.is_some_and(|(now, next)| now.len() == 1 && next.is_empty())
+        newest.into_iter().flat_map(|(now, next)| now.into_iter().chain(next)).collect()
     }
 }
 

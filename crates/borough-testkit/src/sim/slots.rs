@@ -25,6 +25,13 @@ pub(super) struct Slots {
     by_life: BTreeMap<Uid, VoterId>,
 }
 
+/// Whether the one who has a cluster begun anew is right that it cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Right,
+    Mistaken,
+}
+
 /// An address.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -49,10 +56,8 @@ pub(super) struct Slot {
     pub(super) is_same_process: bool,
     /// Since when nothing has paused whoever runs here.
     pub(super) awake_since: Moment,
-    /// The cluster that the next life here begins anew.
-    pub(super) recovers: Option<Cluster>,
-    /// Whether the operator who wants that is mistaken.
-    pub(super) is_mistaken: bool,
+    /// The cluster that the next life here begins anew, and how right the operator is who wants that.
+    pub(super) recovers: Option<(Cluster, Operator)>,
     /// What the process that runs here remembers of the life before.
     pub(super) memory: Option<Arc<Memory>>,
     /// The cluster that the life before yielded to.
@@ -164,7 +169,6 @@ impl Slot {
             gave_up: false,
             back_after: None,
             recovers: None,
-            is_mistaken: false,
             memory: None,
             prefers: None,
             wall_clock_off: 0,

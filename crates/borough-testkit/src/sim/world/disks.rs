@@ -1,9 +1,12 @@
 //! What happens to disks, and what nodes with disks are owed.
 
+use std::collections::BTreeSet;
+
 use borough_protocol::disk::{Bond, Image, Write};
 use borough_protocol::log::Log;
 use borough_protocol::node::Input;
 use borough_protocol::table::Cluster;
+use borough_protocol::voters::VoterId;
 
 use super::faults::Lift;
 use super::{Happening, World};
@@ -180,8 +183,9 @@ impl World {
     }
 
     /// The operator puts a copy back if it is safe to. Nothing is promised if more than one voter forgets something at a time: all other voters must
-    /// have everything that any voter may have confirmed, and know of the newest term. Nor of a copy from the time when the voter decided alone: if it reaches
-    /// nobody, nothing tells it that this time is over. Nor of a copy without a promise that may have made a founder.
+    /// have everything that any voter may have confirmed, and know of the newest term. The other voters are those of today and those of the copy: the voter
+    /// goes by its old list until it hears of another one. Nor of a copy from the time when the voter decided alone: if it reaches nobody, nothing tells it
+    /// that this time is over. Nor of a copy without a promise that may have made a founder.
     pub(super) fn restore(
         &mut self,
         slot: SlotIndex,
@@ -195,7 +199,7 @@ impl World {
             || is_soon
             || forgets_promise
             || copy.decides_alone()
-            || !self.may_forget(slot, count + 1)
+            || !self.may_forget(slot, &copy.voters(), count + 1)
         {
             return Ok(());
         }
@@ -207,14 +211,14 @@ impl World {
         Ok(())
     }
 
-    /// Whether the cluster is as it was promised to be if the voter there forgets something, and that many did in this run.
-    fn may_forget(&self, slot: SlotIndex, count: usize) -> bool {
+    /// Whether the cluster is as it was promised to be if the voter there forgets something and counts those, and that many forgot something in this run.
+    fn may_forget(&self, slot: SlotIndex, counts: &BTreeSet<VoterId>, count: usize) -> bool {
         let Some(coordinator) = self.coordinator().and_then(|slot| self.slots[slot].life.as_ref()) else {
             return false;
         };
         let Some(log) = coordinator.node.log() else { return false };
         let voters = log.voters();
-        let has_all = |voter: &borough_protocol::voters::VoterId| {
+        let has_all = |voter: &VoterId| {
             let slot = self.slots.slot_of_voter(*voter);
             let life = self.slots.life_of_voter(*voter);
             let other = life.and_then(|life| life.node.log());
@@ -228,7 +232,7 @@ impl World {
             && 2 * count < voters.now.len()
             && self.slots[slot].life.is_some()
             && self.bears_loss_of(slot)
-            && voters.now.iter().all(has_all)
+            && voters.now.iter().chain(counts).all(has_all)
     }
 
     /// Everything crashes at once.

@@ -15,6 +15,7 @@ use crate::sim::invariants::Rules;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, SECOND};
 use crate::sim::rare::Rare;
+use crate::sim::slots::Operator;
 use crate::sim::violation::Violation;
 
 /// Deadlines handled at one moment after which a machine is taken to run in circles.
@@ -34,7 +35,7 @@ impl World {
         }
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
-        let before = self.slots[slot].recovers.take();
+        let order = self.slots[slot].recovers.take();
         let memory = self.slots[slot].memory.take();
         let seeds = self.shown_to(slot, number_of(uid));
         let image = disk.as_ref().map(|(image, _)| image.clone());
@@ -48,7 +49,7 @@ impl World {
             settings: &self.settings,
             memory,
             prefers: self.slots[slot].prefers,
-            recovers: before.map(|cluster| cluster.era),
+            recovers: order.map(|(before, _)| before.era),
             disk,
             wall_clock_off: self.slots[slot].wall_clock_off,
         };
@@ -57,10 +58,9 @@ impl World {
         let process = if self.slots[slot].is_same_process { "the same" } else { "a new" };
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?} in {process} process"));
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
-        let is_mistaken = mem::take(&mut self.slots[slot].is_mistaken);
-        match before.zip(node.cluster()) {
-            Some((before, cluster)) if is_mistaken => self.is_begun_by_mistake(slot, cluster, before),
-            Some((before, cluster)) => self.rules.begun_anew(cluster, before),
+        match order.zip(node.cluster()) {
+            Some(((before, Operator::Mistaken), cluster)) => self.is_begun_by_mistake(slot, cluster, before),
+            Some(((before, Operator::Right), cluster)) => self.rules.begun_anew(cluster, before),
             None => {}
         }
         image.map_or(Ok(()), |image| Rules::starts(&node, &image))?;

@@ -14,6 +14,7 @@ use crate::sim::fault::Target;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, Nanos};
 use crate::sim::plan::Mode;
+use crate::sim::slots::Operator;
 use crate::sim::violation::Violation;
 
 /// How often the operator tries.
@@ -66,7 +67,7 @@ impl World {
         self.queue
             .plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries.saturating_sub(1) });
         if !is_elsewhere && life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
-            self.slots[slot].recovers = Some(cluster);
+            self.slots[slot].recovers = Some((cluster, Operator::Right));
             self.give_up_the_dead();
             return self.command(slot, Command::Recover);
         }

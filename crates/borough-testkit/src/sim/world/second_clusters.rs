@@ -12,6 +12,7 @@ use crate::sim::fault::Target;
 use crate::sim::life::Life;
 use crate::sim::moment::{MILLISECOND, Moment, Nanos, SECOND};
 use crate::sim::plan::Mode;
+use crate::sim::slots::Operator;
 use crate::sim::violation::Violation;
 
 /// How often it is looked whether the second cluster works, and whether an operator may be mistaken.
@@ -44,10 +45,9 @@ impl World {
         let seeds: Vec<SlotIndex> = seeds.into_iter().collect();
         let stays =
             |slot: SlotIndex| rest.iter().copied().filter(move |other| *other != slot).collect::<Vec<_>>();
-        let follower = rest.iter().copied().filter(|slot| self.takes_part(*slot));
-        let follower =
-            follower.filter(|slot| self.working_within(&stays(*slot)) == Some(cluster)).next_back();
-        let follower = follower.filter(|_| is_followed);
+        let can_go =
+            |slot: &SlotIndex| self.takes_part(*slot) && self.working_within(&stays(*slot)) == Some(cluster);
+        let follower = rest.iter().copied().rfind(can_go).filter(|_| is_followed);
         let others = rest.iter().copied().filter(|slot| Some(*slot) != follower);
         let ways = others.flat_map(|other| ways_between(&seeds, other)).collect();
         self.cut(ways, seeds.clone(), lasts);
@@ -123,8 +123,7 @@ impl World {
             self.queue.plan(self.now.after(PACE), Happening::Mistake { slot, cluster, until });
             return Ok(());
         }
-        self.slots[slot].recovers = Some(cluster);
-        self.slots[slot].is_mistaken = true;
+        self.slots[slot].recovers = Some((cluster, Operator::Mistaken));
         self.command(slot, Command::Recover)
     }
 
