@@ -136,7 +136,7 @@ impl Town {
                 }
             }
             (Fate::Seeks(seeking), Letter::Release { from, attempt }) => {
-                seeking.released(*from, *attempt, &mut say)
+                seeking.released(*from, *attempt, &mut say);
             }
             (Fate::Seeks(_), Letter::Welcome) => self.people[to] = Fate::Joined,
             (Fate::Founded | Fate::Joined, Letter::Knock(knock)) => {

@@ -43,6 +43,7 @@ impl Participant {
             return None;
         }
         if !self.is_alive(now) {
+            self.note_seeker(now, knock);
             if self.welcome_voter(now, knock, effects) {
                 return None;
             }
@@ -146,7 +147,9 @@ impl Participant {
             return;
         }
         self.grants.prune(now, self.identity.settings.timing(), &self.table);
-        self.heard.retain(|_, at| now.since(*at) < self.identity.settings.timing().suspect_after);
+        let suspect_after = self.identity.settings.timing().suspect_after;
+        self.heard.retain(|_, at| now.since(*at) < suspect_after);
+        self.seekers.retain(|_, (_, at)| now.since(*at) < suspect_after);
         self.times.hello = now + self.identity.settings.seed_ask_interval;
         if self.is_guest_by_store() {
             return self.knock(effects);

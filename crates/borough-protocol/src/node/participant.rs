@@ -17,7 +17,7 @@ use crate::flaws::Flaw;
 use crate::formation::Welcome;
 use crate::gossip::{self, Gossip};
 use crate::heartbeat::Heartbeats;
-use crate::incarnation::Uid;
+use crate::incarnation::{Address, Uid};
 use crate::lease::{Grants, Holder, Renew, Standing};
 use crate::log::raft::{Raft, RaftTiming};
 use crate::log::{Carrier, Log};
@@ -74,6 +74,8 @@ pub(super) struct Participant {
     pub(super) reported_to: Option<Uid>,
     /// From which nodes of this cluster something came lately, and when.
     pub(super) heard: BTreeMap<Uid, Timestamp>,
+    /// Which voters of places that it knows asked for their cluster lately, where and when.
+    pub(super) seekers: BTreeMap<Address, (VoterId, Timestamp)>,
     pub(super) nonces: Nonces,
     pub(super) durable: Durable,
     pub(super) times: Times,
@@ -196,6 +198,7 @@ impl Participant {
             reports_sent: 0,
             reported_to: None,
             heard: BTreeMap::new(),
+            seekers: BTreeMap::new(),
             nonces: Nonces::default(),
             durable: Durable::default(),
             times: Times {

@@ -19,7 +19,7 @@ use super::interface::{Effect, End, GaveUp};
 use super::participant::Participant;
 use super::{Node, Phase};
 use crate::flaws::Flaw;
-use crate::formation::Seeking;
+use crate::formation::{Knock, Seeking};
 use crate::incarnation::{Address, NodeId, Uid};
 use crate::lease::Standing;
 use crate::machine::Effects;
@@ -51,7 +51,8 @@ pub struct Remaining {
     pub id: NodeId,
     /// Whether it is one of the voters.
     pub votes: bool,
-    /// Whether it seems to live: as a voter it answers, otherwise nobody says that it cannot be reached.
+    /// Whether it seems to live: it was heard lately, also as another life with the same data directory, or it does not vote and nobody says that it cannot
+    /// be reached.
     pub is_heard: bool,
 }
 
@@ -196,20 +197,42 @@ impl Participant {
         let identity = self.lives.voter(uid);
         let votes = self.holder.voters().names(identity);
         let is_heard =
-            if votes { self.answers(now, identity) } else { !self.gossip.document().is_unreachable(uid) };
+            self.seems_alive(now, identity) || !votes && !self.gossip.document().is_unreachable(uid);
         let address = member.incarnation.address.clone();
         Remaining { address, id: member.facts.id.clone(), votes, is_heard }
+    }
+
+    /// Another node looks for its cluster. If it is one that an operator would be asked to give up, it is not forgotten.
+    pub(super) fn note_seeker(&mut self, now: Timestamp, knock: &Knock) {
+        let address = &knock.me.address;
+        let is_member = self.table.members().values().any(|member| member.incarnation.address == *address);
+        if is_member
+            || self.recorded().contains(address)
+            || self.memory().addresses().any(|known| known == address)
+        {
+            self.seekers.insert(address.clone(), (knock.facts.voter(knock.me.uid), now));
+        }
+    }
+
+    /// Whether any life of that voter was heard lately: as a voter that answers, as a member, or while it looks for its cluster.
+    fn seems_alive(&self, now: Timestamp, voter: VoterId) -> bool {
+        self.answers(now, voter)
+            || self.heard.keys().any(|uid| self.lives.voter(*uid) == voter)
+            || self.seekers.values().any(|(seeker, _)| *seeker == voter)
     }
 
     /// The voters and members that a node which started again knows from its log and its data directory, though no table names them yet.
     fn known_by_address(&self, now: Timestamp) -> impl Iterator<Item = Remaining> {
         let memory = self.memory();
         let voters = memory.places.iter().filter(|(voter, _)| *voter != self.voter());
-        let voters = voters.map(|(voter, address)| (address.clone(), true, self.answers(now, *voter)));
+        let voters = voters.map(|(voter, address)| (address.clone(), true, self.seems_alive(now, *voter)));
         let mut known: BTreeMap<Address, (bool, bool)> = self
             .recorded()
             .iter()
-            .map(|address| (address.clone(), (false, self.is_heard(now, address))))
+            .map(|address| {
+                let is_heard = self.is_heard(now, address) || self.seekers.contains_key(address);
+                (address.clone(), (false, is_heard))
+            })
             .collect();
         known.extend(voters.map(|(address, votes, is_heard)| (address, (votes, is_heard))));
         known.remove(&self.identity.me.address);

@@ -107,6 +107,23 @@ fn a_minority_names_the_voters_that_it_waits_for_and_would_give_up() {
     assert_eq!(given_up, [("a", true), ("b", true)]);
 }
 
+/// A voter and a member that does not vote start again, and the other voters do not. The member looks for its cluster: an operator is not asked to give it up.
+#[test]
+fn a_member_that_looks_for_its_cluster_is_not_among_those_that_a_recovery_gives_up() {
+    let names = ["a", "b", "c", "d"];
+    let mut rig = grown(&names);
+    let outside = names.into_iter().find(|name| !rig.voters("a").contains(name)).expect("three of four vote");
+    let voter = if outside == "a" { "b" } else { "a" };
+    rig.pass(2 * SECOND);
+    rig.each(&names, Rig::crash);
+    rig.each(&[voter, outside], Rig::start);
+    rig.pass(20 * SECOND);
+    let remains = rig.nodes[voter].recovery(rig.local(voter)).expect("it may").expect("its disk names one");
+    let heard: Vec<&str> =
+        remains.others.iter().filter(|it| it.is_heard).map(|it| it.address.as_str()).collect();
+    assert_eq!(heard, [outside], "{remains:?}");
+}
+
 /// The order to recover is lost with a crash before the new founding has decided anything: the voter is as it was, and goes on with the others.
 #[test]
 fn a_recovery_that_crashes_before_it_decides_leaves_the_voter_as_it_was() {
