@@ -10,7 +10,7 @@ use super::violation::Violation;
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. Runs are too short for bad links that last: `YoungerAlwaysRemoved`,
 /// `CoverRemovesOldVoters` and `AdmissionRecreatesBrokenPair` show in the tests of nodes. `RestartedVoterSpeaksOfLeases` is found by no run
-/// (docs/simulator.md says why), and by no test yet.
+/// (docs/simulator.md says why), and by no test yet; `PledgesForgotten` shows in a test of nodes.
 pub const FLAWS: [Flaw; 45] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
