@@ -43,7 +43,7 @@ impl Participant {
             return None;
         }
         if !self.is_alive(now) {
-            self.note_seeker(now, knock);
+            self.note_rememberer(now, &knock.me.address, knock.memory.as_deref());
             if self.welcome_voter(now, knock, effects) {
                 return None;
             }
@@ -149,7 +149,7 @@ impl Participant {
         self.grants.prune(now, self.identity.settings.timing(), &self.table);
         let suspect_after = self.identity.settings.timing().suspect_after;
         self.heard.retain(|_, at| now.since(*at) < suspect_after);
-        self.seekers.retain(|_, (_, at)| now.since(*at) < suspect_after);
+        self.rememberers.retain(|_, at| now.since(*at) < suspect_after);
         self.times.hello = now + self.identity.settings.seed_ask_interval;
         if self.is_guest_by_store() {
             return self.knock(effects);

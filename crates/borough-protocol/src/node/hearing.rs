@@ -46,8 +46,10 @@ impl Participant {
             // Gossip gave it up before it was admitted.
             Message::Gone if self.is_guest_by_store() || self.is_resuming() => return self.removed(now),
             Message::Refused(refusal) if self.is_resuming() => return Some(End::Refused(refusal)),
-            Message::Promise(_)
-            | Message::Release { .. }
+            Message::Promise(vow) => {
+                self.note_rememberer(now, &vow.seed, vow.past.memory().map(|memory| &**memory));
+            }
+            Message::Release { .. }
             | Message::Refused(_)
             | Message::Gone
             | Message::Copy

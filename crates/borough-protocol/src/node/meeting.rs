@@ -163,12 +163,13 @@ impl Participant {
 
     /// A node of this cluster greets, so it does not know who votes by now, or that it was removed.
     fn help(&mut self, now: Timestamp, from: Uid, life: Life, effects: &mut Effects<Effect>) {
-        if life == Life::Working || self.holder.standing(now) != Standing::Running {
+        if life == Life::Working {
             return;
         }
+        // A removal is never taken back: also one that is suspended knows of it for certain. Two voters that are left may need it to know each other.
         let word = if self.table.is_removed(from) {
             Word::Gone
-        } else if self.table.member(from).is_some() {
+        } else if self.holder.standing(now) == Standing::Running && self.table.member(from).is_some() {
             Word::Feed(super::Feed::Whole(self.feeder.whole(&self.table)))
         } else {
             return;

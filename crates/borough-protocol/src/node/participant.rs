@@ -74,8 +74,8 @@ pub(super) struct Participant {
     pub(super) reported_to: Option<Uid>,
     /// From which nodes of this cluster something came lately, and when.
     pub(super) heard: BTreeMap<Uid, Timestamp>,
-    /// Which voters of places that it knows asked for their cluster lately, where and when.
-    pub(super) seekers: BTreeMap<Address, (VoterId, Timestamp)>,
+    /// Where nodes listen that remembered this cluster when they asked for it, or were asked, and when.
+    pub(super) rememberers: BTreeMap<Address, Timestamp>,
     pub(super) nonces: Nonces,
     pub(super) durable: Durable,
     pub(super) times: Times,
@@ -198,7 +198,7 @@ impl Participant {
             reports_sent: 0,
             reported_to: None,
             heard: BTreeMap::new(),
-            seekers: BTreeMap::new(),
+            rememberers: BTreeMap::new(),
             nonces: Nonces::default(),
             durable: Durable::default(),
             times: Times {

@@ -19,7 +19,7 @@ use super::interface::{Effect, End, GaveUp};
 use super::participant::Participant;
 use super::{Node, Phase};
 use crate::flaws::Flaw;
-use crate::formation::{Knock, Seeking};
+use crate::formation::{Memory, Seeking};
 use crate::incarnation::{Address, NodeId, Uid};
 use crate::lease::Standing;
 use crate::machine::Effects;
@@ -196,41 +196,43 @@ impl Participant {
     fn remaining(&self, now: Timestamp, uid: Uid, member: &Member) -> Remaining {
         let identity = self.lives.voter(uid);
         let votes = self.holder.voters().names(identity);
-        let is_heard =
-            self.seems_alive(now, identity) || !votes && !self.gossip.document().is_unreachable(uid);
         let address = member.incarnation.address.clone();
+        let is_heard = self.seems_alive(now, identity, &address)
+            || !votes && !self.gossip.document().is_unreachable(uid);
         Remaining { address, id: member.facts.id.clone(), votes, is_heard }
     }
 
-    /// Another node looks for its cluster. If it is one that an operator would be asked to give up, it is not forgotten.
-    pub(super) fn note_seeker(&mut self, now: Timestamp, knock: &Knock) {
-        let address = &knock.me.address;
-        let is_member = self.table.members().values().any(|member| member.incarnation.address == *address);
-        if is_member
-            || self.recorded().contains(address)
-            || self.memory().addresses().any(|known| known == address)
+    /// A node there says what it remembers. If that is this cluster, an operator who has it begun anew is not asked to give that node up.
+    pub(super) fn note_rememberer(&mut self, now: Timestamp, address: &Address, memory: Option<&Memory>) {
+        let is_member = || self.table.members().values().any(|member| member.incarnation.address == *address);
+        let is_known = || {
+            let voters = self.memory();
+            self.recorded().contains(address) || voters.addresses().any(|known| known == address)
+        };
+        if memory.is_some_and(|memory| memory.cluster == self.table.cluster()) && (is_member() || is_known())
         {
-            self.seekers.insert(address.clone(), (knock.facts.voter(knock.me.uid), now));
+            self.rememberers.insert(address.clone(), now);
         }
     }
 
-    /// Whether any life of that voter was heard lately: as a voter that answers, as a member, or while it looks for its cluster.
-    fn seems_alive(&self, now: Timestamp, voter: VoterId) -> bool {
+    /// Whether any life of that voter was heard lately: as a voter that answers, as a member, or by what it remembers.
+    fn seems_alive(&self, now: Timestamp, voter: VoterId, address: &Address) -> bool {
         self.answers(now, voter)
             || self.heard.keys().any(|uid| self.lives.voter(*uid) == voter)
-            || self.seekers.values().any(|(seeker, _)| *seeker == voter)
+            || self.rememberers.contains_key(address)
     }
 
     /// The voters and members that a node which started again knows from its log and its data directory, though no table names them yet.
     fn known_by_address(&self, now: Timestamp) -> impl Iterator<Item = Remaining> {
         let memory = self.memory();
         let voters = memory.places.iter().filter(|(voter, _)| *voter != self.voter());
-        let voters = voters.map(|(voter, address)| (address.clone(), true, self.seems_alive(now, *voter)));
+        let voters =
+            voters.map(|(voter, address)| (address.clone(), true, self.seems_alive(now, *voter, address)));
         let mut known: BTreeMap<Address, (bool, bool)> = self
             .recorded()
             .iter()
             .map(|address| {
-                let is_heard = self.is_heard(now, address) || self.seekers.contains_key(address);
+                let is_heard = self.is_heard(now, address) || self.rememberers.contains_key(address);
                 (address.clone(), (false, is_heard))
             })
             .collect();

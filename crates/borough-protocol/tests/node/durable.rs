@@ -1,7 +1,7 @@
 //! Nodes with disks: voters that start again are the voters they were, and nothing is founded twice.
 
 use borough_protocol::disk::{Bond, Image};
-use borough_protocol::flaws::{Flaw, Flaws};
+use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::Item;
@@ -450,9 +450,10 @@ fn a_founder_that_nobody_has_joined_is_awaited_by_founders_that_do_not_list_it()
     assert!(rig.disks.of("m").image.pledges.is_empty(), "a member keeps no promises");
 }
 
+#[cfg(feature = "flaws")]
 #[test]
 fn without_the_promises_on_disk_a_second_cluster_is_founded() {
-    let mut rig = founded_unseen(Flaws::only(Flaw::PledgesForgotten));
+    let mut rig = founded_unseen(Flaws::only(borough_protocol::flaws::Flaw::PledgesForgotten));
     rig.each(&["m", "c"], Rig::start);
     rig.wait_until("another is founded", 60 * SECOND, |rig| rig.nodes["c"].cluster().is_some());
 }

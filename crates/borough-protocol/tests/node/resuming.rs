@@ -124,6 +124,32 @@ fn a_member_that_looks_for_its_cluster_is_not_among_those_that_a_recovery_gives_
     assert_eq!(heard, [outside], "{remains:?}");
 }
 
+/// One of three voters is cut off and removed, and the coordinator is lost. The third one has started again, so the first does not know its life, and learns from
+/// it that it was removed: started again, the two go on.
+#[test]
+fn a_voter_that_was_removed_unseen_learns_it_from_one_that_has_no_quorum() {
+    let mut rig = grown(&THREE);
+    rig.wait_until("all vote", 20 * SECOND, |rig| rig.voters("c").len() == 3);
+    let before = cluster(&rig, "a");
+    let coordinator = rig.coordinator().expect("one is in office");
+    let others: Vec<&'static str> = THREE.into_iter().filter(|name| *name != coordinator).collect();
+    let (removed, left) = (others[0], others[1]);
+    let uid = rig.uid(removed);
+    rig.cut(&[removed], &[coordinator, left]);
+    rig.wait_until("it is removed", 20 * SECOND, |rig| rig.table(left).is_removed(uid));
+    rig.crash(left);
+    rig.start(left);
+    rig.wait_until("it is back", 20 * SECOND, |rig| rig.runs(left));
+    rig.crash(coordinator);
+    rig.pass(5 * SECOND);
+    rig.heal();
+    rig.wait_until("it learns that it was removed", 10 * SECOND, |rig| !rig.nodes.contains_key(removed));
+    assert_eq!(rig.ends.last(), Some(&(removed, End::GaveUp(GaveUp::Removed))));
+    rig.start(removed);
+    rig.wait_until("the two go on", 20 * SECOND, |rig| rig.runs(removed) && rig.runs(left));
+    assert_eq!(cluster(&rig, left), before);
+}
+
 /// The order to recover is lost with a crash before the new founding has decided anything: the voter is as it was, and goes on with the others.
 #[test]
 fn a_recovery_that_crashes_before_it_decides_leaves_the_voter_as_it_was() {

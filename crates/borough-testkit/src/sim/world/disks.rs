@@ -156,11 +156,20 @@ impl World {
 
     /// Whether without that disk a majority is left of every list of voters that may be in force, and every node still names a seed that has never lost its
     /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster. Nor if a promise is lost that may have
-    /// made a founder.
+    /// made a founder, or what a voter knows of the end of a cluster that other disks still name.
     fn can_spare_disk(&self, slot: SlotIndex) -> bool {
-        let Image { voter: spared, pledges, .. } = &self.disks.of(slot).image;
+        let Image { voter: spared, pledges, record, .. } = &self.disks.of(slot).image;
         let spared = *spared;
+        let names = |other: SlotIndex, cluster: Cluster| {
+            let record = self.disks.of(other).image.record.as_ref();
+            other != slot && record.is_some_and(|record| record.memory.cluster == cluster)
+        };
+        let knows_of_end = record
+            .as_ref()
+            .filter(|record| record.bond != Bond::Member)
+            .is_some_and(|record| (0..self.slots.len()).any(|other| names(other, record.memory.cluster)));
         pledges.is_empty()
+            && !knows_of_end
             && self.seeds_bear_loss_of(|lost| lost == slot)
             && self
                 .lineages
