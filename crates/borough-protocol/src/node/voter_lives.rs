@@ -41,6 +41,20 @@ impl VoterLives {
         }
     }
 
+    /// That node is a member. If the life that spoke for its directory was removed, this one speaks for it, whatever their numbers are: a directory that
+    /// was restored from a copy counts some of its lives twice, and the table decides which of them belongs to the cluster.
+    pub fn learn_member(
+        &mut self,
+        incarnation: &Incarnation,
+        facts: &Facts,
+        is_removed: impl Fn(Uid) -> bool,
+    ) {
+        if let Some(disk) = facts.disk {
+            self.newest.retain(|voter, newest| *voter != disk.voter || !is_removed(newest.incarnation.uid));
+        }
+        self.learn(incarnation, facts);
+    }
+
     /// Whether a life of that directory is known that is not before this one: this one is of a copy.
     pub fn is_copy(&self, uid: Uid, facts: &Facts) -> bool {
         facts.disk.is_some_and(|disk| {
@@ -91,7 +105,7 @@ impl Participant {
             lives.learn(&member.incarnation, &member.facts);
         }
         for member in table.members().values() {
-            lives.learn(&member.incarnation, &member.facts);
+            lives.learn_member(&member.incarnation, &member.facts, |uid| table.is_removed(uid));
         }
         let lists = [table.voters(), log.voters(), holder.voters()];
         let votes = |voter| lists.iter().any(|list| list.names(voter)) || log.learners().contains(&voter);
@@ -134,6 +148,22 @@ mod tests {
             assert_eq!(lives.uid(voter(7)), Some(uid(speaks)));
         }
         assert_eq!((lives.voter(uid(2)), lives.voter(uid(1))), (voter(7), voter(1)));
+    }
+
+    #[test]
+    fn a_member_speaks_for_its_directory_once_the_life_before_it_was_removed() {
+        let mut lives = VoterLives::new(true);
+        let (before, facts) = node(9, 4);
+        lives.learn(&before, &facts);
+        // Of a copy: its number is not greater.
+        let (member, facts) = node(2, 4);
+        lives.learn_member(&member, &facts, |_| false);
+        assert_eq!(lives.uid(voter(7)), Some(uid(9)));
+        lives.learn_member(&member, &facts, |removed| removed == uid(9));
+        assert_eq!(lives.uid(voter(7)), Some(uid(2)));
+        lives.learn(&before, &node(9, 4).1);
+        lives.learn_member(&member, &facts, |removed| removed == uid(9));
+        assert_eq!(lives.uid(voter(7)), Some(uid(2)));
     }
 
     #[test]

@@ -78,6 +78,8 @@ pub(super) struct Rules {
     /// Clusters that an operator had begun anew, and which one before.
     begun_anew: BTreeMap<Cluster, Cluster>,
     last_election: Moment,
+    /// The lives that were removed for bad links, and when that was first said.
+    cut_off: BTreeMap<Uid, Moment>,
     looks: u64,
 }
 
@@ -117,6 +119,7 @@ impl Rules {
             calm: is_calm.then(Calm::default),
             begun_anew: BTreeMap::new(),
             last_election: Moment::START,
+            cut_off: BTreeMap::new(),
             looks: 0,
         }
     }
@@ -212,6 +215,9 @@ impl Rules {
             Event::Joined(cluster) => self.rising_eras.joined(now, *cluster, slots, met),
             Event::Removed(uid, why) => {
                 met.count(rare_removal(*why));
+                if *why == Removal::CutOff {
+                    self.cut_off.entry(*uid).or_insert(now);
+                }
                 if let Some(calm) = &self.calm {
                     calm.removed(*uid, *why, slots.life(*uid))?;
                 }
@@ -305,6 +311,11 @@ impl Rules {
     /// When somebody last took office.
     pub(super) fn last_election(&self) -> Moment {
         self.last_election
+    }
+
+    /// When somebody was last removed for bad links.
+    pub(super) fn last_cut_off(&self) -> Option<Moment> {
+        self.cut_off.values().max().copied()
     }
 
     /// Whether that life was removed from its cluster, as far as anybody knows.

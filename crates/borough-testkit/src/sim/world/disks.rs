@@ -64,11 +64,12 @@ impl World {
     }
 
     /// A disk says that a cluster has ended only if it has.
-    fn is_truly_ended(&self, slot: SlotIndex) -> Result<(), Violation> {
+    fn is_truly_ended(&mut self, slot: SlotIndex) -> Result<(), Violation> {
         let record = self.disks.of(slot).image.record.as_ref();
         let Some(record) = record.filter(|record| record.bond == Bond::Ended) else { return Ok(()) };
         let cluster = record.memory.cluster;
-        if self.lineages.has_ended(cluster)
+        if self.lineages.is_ended_by(cluster, slot)
+            || self.lineages.has_ended(cluster)
             || self.lineages.is_without(cluster, |voter| self.disks.has(voter))
         {
             return Ok(());
@@ -156,7 +157,7 @@ impl World {
 
     /// Whether without that disk a majority is left of every list of voters that may be in force, and every node still names a seed that has never lost its
     /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster. Nor if a promise is lost that may have
-    /// made a founder, or what a voter knows of the end of a cluster that other disks still name.
+    /// made a founder, or what a voter knows of the end of a cluster that other disks still name. One that is about to vote counts as one that does.
     fn can_spare_disk(&self, slot: SlotIndex) -> bool {
         let Image { voter: spared, pledges, record, .. } = &self.disks.of(slot).image;
         let spared = *spared;
@@ -170,6 +171,7 @@ impl World {
             .is_some_and(|record| (0..self.slots.len()).any(|other| names(other, record.memory.cluster)));
         pledges.is_empty()
             && !knows_of_end
+            && !self.is_learner(spared)
             && self.seeds_bear_loss_of(|lost| lost == slot)
             && self
                 .lineages
@@ -177,9 +179,16 @@ impl World {
                 .all(|voters| voters.quorum(|voter| voter != spared && self.disks.has(voter)))
     }
 
-    /// Whether every node still names a seed that has never lost its disk if those lose theirs.
+    fn is_learner(&self, voter: VoterId) -> bool {
+        let mut logs = self.slots.running().filter_map(|(_, life)| life.node.log());
+        logs.any(|log| log.learners().contains(&voter))
+    }
+
+    /// Whether every node still names a seed that remembers a cluster and has never lost its disk if those lose theirs. One that was in no cluster yet knows
+    /// no more than one with an empty disk.
     pub(super) fn seeds_bear_loss_of(&self, loses: impl Fn(SlotIndex) -> bool) -> bool {
-        let is_lost = |seed: &SlotIndex| loses(*seed) || self.disks.is_lost(*seed);
+        let is_fresh = |seed: SlotIndex| self.disks.of(seed).image.record.is_none();
+        let is_lost = |seed: &SlotIndex| loses(*seed) || self.disks.is_lost(*seed) || is_fresh(*seed);
         !(0..self.slots.len()).any(|founder| self.listed(founder).iter().all(is_lost))
     }
 

@@ -23,6 +23,9 @@ const NOTICED: Nanos = 14 * SECOND;
 /// those that are bad, so that the fewest go.
 const LASTED: Nanos = (10 + 5) * SECOND;
 
+/// So long after one removal for bad links the next one may follow, and how long that takes.
+const PACE: Nanos = (10 + 1) * SECOND;
+
 /// Members of whom one must be gone by now: one, or two that are cut apart.
 pub(super) type Overdue = (Uid, Option<Uid>);
 
@@ -93,7 +96,7 @@ impl World {
         }
     }
 
-    /// A new coordinator waits as long again: looks later, if there is one. Who is no longer cut apart is not waited for.
+    /// A new coordinator waits as long again, and after a removal for bad links the next one waits: looks later. Who is no longer cut apart is not waited for.
     fn wait_again(&mut self, (one, other): (Uid, Uid)) -> bool {
         let Some((one_slot, other_slot)) = self.slots.slot_of(one).zip(self.slots.slot_of(other)) else {
             return true;
@@ -102,7 +105,8 @@ impl World {
         if !cuts.is_cut(one_slot, other_slot) && !cuts.is_cut(other_slot, one_slot) {
             return true;
         }
-        let again = self.rules.last_election().after(Self::apart());
+        let elected = self.rules.last_election().after(Self::apart());
+        let again = self.rules.last_cut_off().map_or(elected, |removed| elected.max(removed.after(PACE)));
         let waits = again > self.now;
         if waits {
             self.queue.plan(again, Happening::Overdue((one, Some(other))));

@@ -27,6 +27,8 @@ const SLACK: Nanos = 5 * SECOND;
 #[derive(Debug, Default)]
 pub(super) struct Lineages {
     ended: BTreeSet<Cluster>,
+    /// Those that end once the disk there says so: their last member left.
+    ending: BTreeMap<Cluster, SlotIndex>,
     newest: BTreeMap<Cluster, Newest>,
     /// The cluster that has to go on, and since when.
     owed: Option<(Cluster, Moment)>,
@@ -50,6 +52,20 @@ impl Lineages {
     /// That cluster has ended.
     pub(super) fn end(&mut self, cluster: Cluster) {
         self.ended.insert(cluster);
+    }
+
+    /// The disk there says that this cluster has ended. Whether that is right, because its last member left there.
+    pub(super) fn is_ended_by(&mut self, cluster: Cluster, slot: SlotIndex) -> bool {
+        let is_right = self.ending.get(&cluster) == Some(&slot);
+        if is_right {
+            self.end(cluster);
+        }
+        is_right
+    }
+
+    /// Another life begins there: what the last one did not write has not happened.
+    pub(super) fn begins(&mut self, slot: SlotIndex) {
+        self.ending.retain(|_, ending| *ending != slot);
     }
 
     /// Whether no quorum of any of its lists is left of those voters: then it never goes on.
@@ -108,7 +124,11 @@ impl World {
             newest.members.iter().all(|uid| *uid == life.uid()) && newest.lists.values().all(votes_alone)
         };
         if self.lineages.newest.get(&memory.cluster).is_some_and(is_last) {
-            self.lineages.ended.insert(memory.cluster);
+            if self.settings.durable {
+                self.lineages.ending.insert(memory.cluster, slot);
+            } else {
+                self.lineages.end(memory.cluster);
+            }
         }
     }
 

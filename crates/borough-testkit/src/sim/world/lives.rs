@@ -35,6 +35,7 @@ impl World {
         }
         let uid = uid.unwrap_or_else(|| self.slots.draw_uid(slot, &mut self.random));
         let clock = Clock::draw(self.now, self.settings.drift_per_mille, &mut self.random);
+        self.lineages.begins(slot);
         let order = self.slots[slot].recovers.take();
         let memory = self.slots[slot].memory.take();
         let seeds = self.shown_to(slot, number_of(uid));
