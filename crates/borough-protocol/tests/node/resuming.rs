@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::Missing;
 use borough_protocol::log::raft::Item;
 use borough_protocol::node::{Command, End, Event, GaveUp, Node, Word};
-use borough_protocol::settings::Settings;
+use borough_protocol::settings::{Checked, Settings};
 use borough_protocol::table::{Change, Cluster, Removal};
 use borough_protocol::voters::VoterId;
 
@@ -148,6 +150,48 @@ fn a_voter_that_was_removed_unseen_learns_it_from_one_that_has_no_quorum() {
     rig.start(removed);
     rig.wait_until("the two go on", 20 * SECOND, |rig| rig.runs(removed) && rig.runs(left));
     assert_eq!(cluster(&rig, left), before);
+}
+
+/// How long after its start a voter of three first says of a member that crashed with it that it is quiet.
+fn accuses_after(flaws: Flaws) -> Duration {
+    let names = ["a", "b", "c", "d"];
+    let mut rig = Rig::grown_with(flaws, Settings { durable: true, ..Settings::default() }, &names);
+    let coordinator = rig.coordinator().expect("one is in office");
+    let votes = rig.voters(coordinator);
+    let outside = names.into_iter().find(|name| !votes.contains(name)).expect("three of four vote");
+    let voter = votes.into_iter().find(|name| *name != coordinator).expect("another one votes");
+    let quiet = rig.uid(outside);
+    let accused = Rc::new(Cell::new(false));
+    let seen = accused.clone();
+    rig.each(&[outside, voter], Rig::crash);
+    // The coordinator alone is not enough to remove anybody: the third voter says nothing.
+    rig.network.rule(Fate::Lost, move |parcel| {
+        let Some(Word::Quiet(report)) = parcel.word() else { return false };
+        if parcel.from == voter && report.quiet.contains(&quiet) {
+            seen.set(true);
+        }
+        true
+    });
+    rig.start(voter);
+    let since = rig.local(voter);
+    rig.wait_until("it says so", 10 * SECOND, |_| accused.get());
+    rig.local(voter).since(since)
+}
+
+/// A voter that has started again does not remember whom it heard: it says of nobody that it is quiet for as long as a lease that it counted for may last.
+#[test]
+fn a_restarted_voter_accuses_nobody_for_as_long_as_a_lease_may_last() {
+    let wait = Checked::new(Settings::default()).expect("sound").timing().wait;
+    let after = accuses_after(Flaws::default());
+    assert!(after >= wait, "{after:?} is less than {wait:?}");
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+fn a_restarted_voter_that_speaks_of_leases_is_noticed() {
+    let wait = Checked::new(Settings::default()).expect("sound").timing().wait;
+    let flaws = Flaws::only(borough_protocol::flaws::Flaw::RestartedVoterSpeaksOfLeases);
+    assert!(accuses_after(flaws) < wait);
 }
 
 /// The order to recover is lost with a crash before the new founding has decided anything: the voter is as it was, and goes on with the others.

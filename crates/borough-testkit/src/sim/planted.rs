@@ -9,8 +9,8 @@ use super::violation::Violation;
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. Runs are too short for bad links that last: `YoungerAlwaysRemoved`,
-/// `CoverRemovesOldVoters` and `AdmissionRecreatesBrokenPair` show in the tests of nodes. `RestartedVoterSpeaksOfLeases` is found by no run
-/// (docs/simulator.md says why), and by no test yet; `PledgesForgotten` shows in a test of nodes.
+/// `CoverRemovesOldVoters` and `AdmissionRecreatesBrokenPair` show in the tests of nodes. `RestartedVoterSpeaksOfLeases` and
+/// `PledgesForgotten` are found by no run (docs/simulator.md says why), and show in the tests of nodes, too.
 pub const FLAWS: [Flaw; 45] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
