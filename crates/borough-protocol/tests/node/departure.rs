@@ -3,7 +3,7 @@
 use borough_protocol::flaws::Flaws;
 use borough_protocol::node::{Command, End, Event};
 use borough_protocol::settings::Settings;
-use borough_protocol::table::Removal;
+use borough_protocol::table::{Removal, State};
 
 use crate::rig::{Rig, SECOND};
 
@@ -60,6 +60,21 @@ fn all_leave_one_after_the_other() {
     assert!(rig.events.contains(&("e", Event::Drain)) && rig.ends.iter().all(|(who, _)| *who != "e"));
     rig.command("e", Command::Drained);
     assert!(rig.ends.contains(&("e", End::Left)));
+}
+
+/// The last member is told to drain without a change of the table. If another joins meanwhile, the table has to show that it leaves: shards are not moved to it.
+#[test]
+fn the_last_member_leaves_like_any_other_if_another_joins_meanwhile() {
+    let mut rig = cluster(&["a"]);
+    rig.command("a", Command::Leave);
+    assert!(rig.events.contains(&("a", Event::Drain)));
+    rig.start("b");
+    let a = rig.uid("a");
+    let drains = |rig: &Rig| rig.table("a").member(a).is_some_and(|member| member.state == State::Draining);
+    rig.wait_until("the table shows it", 15 * SECOND, drains);
+    rig.command("a", Command::Drained);
+    rig.wait_until("left", 5 * SECOND, |rig| rig.ends.contains(&("a", End::Left)));
+    rig.wait_until("the other goes on", 15 * SECOND, |rig| rig.is_whole(&["b"]));
 }
 
 #[test]
