@@ -56,8 +56,9 @@ pub(super) fn moves(life: &Life, disk: &Disk, table: &Table) -> Result<(), Viola
         let text = format!("{uid:?} has {version:?} of {cluster:?}, and its disk says {record:?}");
         return Err(Violation::Safety("recorded", text));
     }
-    let acts = life.node.log().is_some_and(Log::may_act);
-    if acts && version.index > disk.synced_end() {
+    // One that does not know yet that it is replaced may be told of what the next one decided.
+    let decides = life.node.log().is_some_and(|log| log.may_act() && log.term() == version.term);
+    if decides && version.index > disk.synced_end() {
         let end = disk.synced_end();
         let text = format!("{uid:?} decided {version:?}, and its disk has a log up to {end}");
         return Err(Violation::Safety("written", text));
