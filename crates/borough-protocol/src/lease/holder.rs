@@ -41,6 +41,8 @@ pub enum Outcome {
     Noted,
     /// The voters go by another list: ask again, by that one.
     AskAgain,
+    /// That voter has not heard the last renewals, though it goes by the same list: it is sent the newest one again.
+    SayAgain,
     /// The node is no member any more.
     Removed,
 }
@@ -170,16 +172,22 @@ impl Holder {
             acked: Vec::new(),
         });
         for voter in self.voters.all() {
-            let since = *self.asked_since.entry(voter).or_insert(self.seq - 1);
-            let renew = Renew {
-                admission: self.admission,
-                voters: self.voters.id,
-                seq: self.seq,
-                answered: self.answers.get(&voter).map_or(0, |answer| answer.seq).max(since),
-                version,
-                feed: !has_log && self.feeder == Some(voter),
-            };
-            out.push((voter, renew));
+            self.asked_since.entry(voter).or_insert(self.seq - 1);
+            out.push((voter, self.newest(voter, version, has_log)));
+        }
+    }
+
+    /// The newest renewal, as that voter is sent it: the first time, or once more. It is the same renewal then, and makes no lease longer than the first
+    /// one did.
+    pub fn newest(&self, voter: VoterId, version: Version, has_log: bool) -> Renew {
+        let since = self.asked_since.get(&voter).copied().unwrap_or(0);
+        Renew {
+            admission: self.admission,
+            voters: self.voters.id,
+            seq: self.seq,
+            answered: self.answers.get(&voter).map_or(0, |answer| answer.seq).max(since),
+            version,
+            feed: !has_log && self.feeder == Some(voter),
         }
     }
 
@@ -222,7 +230,9 @@ impl Holder {
             }
             Verdict::NewVoters(voters) => {
                 self.note(now, from, answer.seq, voters.clone());
-                self.weigh_lists(now, timing)
+                let outcome = self.weigh_lists(now, timing);
+                let missed_it = answer.seq == 0 && self.is_asked(from, voters);
+                if outcome == Outcome::Noted && missed_it { Outcome::SayAgain } else { outcome }
             }
             Verdict::NotAdmitted => Outcome::Removed,
         };
@@ -236,6 +246,11 @@ impl Holder {
     /// Whether that voter has answered not longer ago than it takes to be suspected.
     pub fn hears(&self, now: Timestamp, timing: &Timing, voter: VoterId) -> bool {
         self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
+    }
+
+    /// Whether that voter, which goes by that list, should have heard the newest renewal. A store tells nothing unasked.
+    fn is_asked(&self, voter: VoterId, list: &Voters) -> bool {
+        list.id == self.voters.id && self.asked_since.contains_key(&voter) && voter != VoterId::STORE
     }
 
     /// Whether that renewal went to that node, though it is on the list no more.

@@ -41,7 +41,13 @@ impl Participant {
     }
 
     /// The store answers.
-    pub(super) fn take_answer(&mut self, now: Timestamp, from: Uid, answer: Answer) -> Option<End> {
+    pub(super) fn take_answer(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        answer: Answer,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
         if from != Uid::STORE {
             return None;
         }
@@ -53,7 +59,7 @@ impl Participant {
                 self.see_renewals(now);
                 None
             }
-            Answer::Renewed(renewed) => self.renewed(now, from, &renewed),
+            Answer::Renewed(renewed) => self.renewed(now, from, &renewed, effects),
             Answer::Holds { cluster, .. } if cluster != self.table.cluster() => {
                 Some(End::GaveUp(GaveUp::Overtaken(cluster)))
             }

@@ -42,7 +42,7 @@ impl Participant {
             }
             Message::Welcome(welcome) => self.welcomed(now, from, &welcome, effects),
             Message::Copy if self.is_resuming() => return Some(End::GaveUp(GaveUp::Copy)),
-            Message::FromStore(answer) => return self.take_answer(now, from, answer),
+            Message::FromStore(answer) => return self.take_answer(now, from, answer, effects),
             // Gossip gave it up before it was admitted.
             Message::Gone if self.is_guest_by_store() || self.is_resuming() => return self.removed(now),
             Message::Refused(refusal) if self.is_resuming() => return Some(End::Refused(refusal)),
@@ -82,7 +82,7 @@ impl Participant {
                 let _ = self.log.handle(now, from, message, &mut self.outbox.log);
             }
             Word::Renew(renew) => self.renew(now, from, &renew, effects),
-            Word::Renewed(renewed) => return self.renewed(now, from, &renewed),
+            Word::Renewed(renewed) => return self.renewed(now, from, &renewed, effects),
             Word::Feed(feed) => self.follow_feed(now, &feed, effects),
             Word::Quiet(report) => self.quiet_reported(now, from, report),
             Word::Report(report) => self.report(from, report),
@@ -172,10 +172,20 @@ impl Participant {
         Some(Renewed { seq: renew.seq, coordinator: self.coordinator(), verdict })
     }
 
-    pub(super) fn renewed(&mut self, now: Timestamp, from: Uid, renewed: &Renewed) -> Option<End> {
+    pub(super) fn renewed(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        renewed: &Renewed,
+        effects: &mut Effects<Effect>,
+    ) -> Option<End> {
         let voter = self.lives.voter(from);
         match self.holder.answered(now, self.identity.settings.timing(), voter, renewed) {
             Outcome::Noted | Outcome::AskAgain => None,
+            Outcome::SayAgain => {
+                self.renew_again(now, from, effects);
+                None
+            }
             Outcome::Removed => self.removed(now),
         }
     }

@@ -116,9 +116,8 @@ impl Participant {
         }
         let (me, uid) = (self.voter(), self.uid());
         let mut renewals = core::mem::take(&mut self.outbox.renew);
+        let has_log = self.has_log(now);
         let timing = self.identity.settings.timing();
-        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
-        let has_log = self.holder.voters().names(me) && now.since(heard) < timing.suspect_after;
         self.holder.on_deadline(now, timing, self.table.version(), has_log, &mut renewals);
         let mut end = None;
         for (voter, renew) in renewals.drain(..) {
@@ -126,7 +125,7 @@ impl Participant {
                 effects.push(to_store(Ask::Renew { cluster: self.table.cluster(), renew }));
             } else if voter == me {
                 if let Some(answer) = self.judge(now, uid, &renew) {
-                    end = self.renewed(now, uid, &answer);
+                    end = self.renewed(now, uid, &answer, effects);
                 }
             } else if let Some(life) = self.lives.uid(voter) {
                 effects.push(self.word(life, Word::Renew(renew)));
@@ -134,6 +133,21 @@ impl Participant {
         }
         self.outbox.renew = renewals;
         end
+    }
+
+    /// Whether its table comes from its own log, so that nobody need feed it.
+    fn has_log(&self, now: Timestamp) -> bool {
+        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
+        let suspect_after = self.identity.settings.timing().suspect_after;
+        self.holder.voters().names(self.voter()) && now.since(heard) < suspect_after
+    }
+
+    /// A voter that has not heard this node is sent its newest renewal again, unless the node asks for no lease any more.
+    pub(super) fn renew_again(&self, now: Timestamp, voter: Uid, effects: &mut Effects<Effect>) {
+        if !matches!(self.departure, Departure::Lingering { .. }) {
+            let renew = self.holder.newest(self.lives.voter(voter), self.table.version(), self.has_log(now));
+            effects.push(self.word(voter, Word::Renew(renew)));
+        }
     }
 
     /// The coordinator does what is to be done; says whether it did anything.

@@ -1,5 +1,8 @@
 //! Messages that come late, twice or in another order, clocks that run apart, and processes that stop for a while.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use borough_protocol::node::{Command, End, Event, GaveUp, Word};
 use borough_protocol::settings::{Settings, Strategy};
 
@@ -22,6 +25,23 @@ fn everything_said_before_may_come_again() {
         assert_eq!(rig.table("a").version(), version, "nothing was decided");
         assert!(rig.ends.is_empty() && !rig.heard(&Event::Suspended));
     }
+}
+
+#[test]
+fn a_member_whose_renewals_are_lost_says_the_last_one_again_to_those_that_ask() {
+    let mut rig = Rig::grown(Settings::default(), FIVE);
+    let renewals = RefCell::new(BTreeMap::<&'static str, BTreeSet<u64>>::new());
+    // To each voter three renewals in a row are lost, each when it is said for the first time.
+    rig.network.rule(Fate::Lost, move |parcel| match parcel.word() {
+        Some(Word::Renew(renew)) if parcel.from == "e" => {
+            let mut renewals = renewals.borrow_mut();
+            let lost = renewals.entry(parcel.at).or_default();
+            lost.len() < 3 && lost.insert(renew.seq)
+        }
+        _ => false,
+    });
+    rig.always("all go on", 5 * SECOND, |rig| rig.is_whole(FIVE));
+    assert!(rig.ends.is_empty() && !rig.anybody_removed());
 }
 
 #[test]

@@ -204,6 +204,30 @@ fn who_is_told_of_other_voters_without_having_asked_asks_those() {
 }
 
 #[test]
+fn a_voter_that_has_not_heard_it_is_sent_the_same_renewal_again() {
+    let list = voters(1, &[1, 2, 3], &[]);
+    let mut holder = asked(list.clone());
+    ack(&mut holder, 1010, 2, 1);
+    let second = ask(&mut holder, 1200);
+    let told = Verdict::NewVoters(Arc::new(list));
+    assert_eq!(answer(&mut holder, 1375, 1, 0, told.clone()), Outcome::SayAgain);
+    assert_eq!(holder.newest(voter(1), version(7), false), second[0].1);
+    assert_eq!(holder.next_deadline(), at(1400), "the next one comes when it would have come");
+    // What is acked is the renewal of the first time.
+    ack(&mut holder, 1380, 1, 2);
+    ack(&mut holder, 1390, 2, 2);
+    assert_eq!(holder.lease_end(), at(1200) + timing().lease);
+    assert_eq!(answer(&mut holder, 1395, 1, 2, told), Outcome::Noted, "this is an answer to what it asked");
+}
+
+#[test]
+fn a_stranger_is_sent_nothing_again() {
+    let list = voters(1, &[1, 2, 3], &[]);
+    let mut holder = asked(list.clone());
+    assert_eq!(answer(&mut holder, 1375, 4, 0, Verdict::NewVoters(Arc::new(list))), Outcome::Noted);
+}
+
+#[test]
 fn the_word_of_its_removal_is_passed_on() {
     let mut holder = asked(voters(1, &[1, 2, 3], &[]));
     assert_eq!(answer(&mut holder, 1010, 1, 1, Verdict::NotAdmitted), Outcome::Removed);
