@@ -316,6 +316,11 @@ impl Node {
     /// It learned, while it looked for its cluster, that this has ended.
     pub(super) fn write_ended(&mut self, effects: &mut Effects<Effect>) {
         let Some(disk) = &mut self.disk else { return };
+        let ended = disk.image.record.as_ref().map(|record| record.memory.cluster);
+        // Another cluster has welcomed this node, and the record of that is on its way to the disk: this one must not follow it.
+        if disk.welcome.as_ref().is_some_and(|(_, _, welcome)| Some(welcome.table.cluster()) != ended) {
+            return;
+        }
         if let Some(record) = disk.image.record.as_mut().filter(|record| record.bond != Bond::Ended) {
             record.bond = Bond::Ended;
             let record = record.clone();

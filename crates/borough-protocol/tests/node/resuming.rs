@@ -157,9 +157,9 @@ fn accuses_after(flaws: Flaws) -> Duration {
     let names = ["a", "b", "c", "d"];
     let mut rig = Rig::grown_with(flaws, Settings { durable: true, ..Settings::default() }, &names);
     let coordinator = rig.coordinator().expect("one is in office");
-    let votes = rig.voters(coordinator);
-    let outside = names.into_iter().find(|name| !votes.contains(name)).expect("three of four vote");
-    let voter = votes.into_iter().find(|name| *name != coordinator).expect("another one votes");
+    let list = rig.voters(coordinator);
+    let outside = names.into_iter().find(|name| !list.contains(name)).expect("three of four vote");
+    let voter = list.into_iter().find(|name| *name != coordinator).expect("another one votes");
     let quiet = rig.uid(outside);
     let accused = Rc::new(Cell::new(false));
     let seen = accused.clone();
