@@ -99,7 +99,8 @@ impl Lives {
         let mut past = Past::default();
         loop {
             let seeds = match self.prepare(past.recovers || !known.is_empty()).await {
-                Found::Seeds(seeds) => seeds,
+                Found::Seeds(seeds) => Some(seeds),
+                Found::NoList => None,
                 Found::ToLeave => {
                     self.close().await;
                     return self.publisher.end(Standing::Left);
@@ -107,7 +108,8 @@ impl Lives {
                 Found::NobodyHolds => return,
             };
             let search = Search {
-                seeds,
+                is_unlisted: seeds.is_none(),
+                seeds: seeds.unwrap_or_default(),
                 known: known.clone(),
                 founding: self.plan.founding,
                 memory: past.memory.clone(),
@@ -281,12 +283,12 @@ impl Lives {
                 goes = told_to_go(&mut self.commands) => return goes,
                 found = discovery.seeds() => found,
                 // What it asks may have died with the others.
-                () = sleep(RECOVERY_LOOK), if is_once => return Found::Seeds(Vec::new()),
+                () = sleep(RECOVERY_LOOK), if is_once => return Found::NoList,
             };
             self.means.addresses.lock().unwrap_or_else(PoisonError::into_inner).note_discovery(&found);
             match found {
                 Ok(seeds) if !seeds.is_empty() => return Found::Seeds(seeds),
-                Ok(_) | Err(_) if is_once => return Found::Seeds(Vec::new()),
+                Ok(_) | Err(_) if is_once => return Found::NoList,
                 Ok(_) => tracing::warn!("the discovery finds no seeds; it is asked again until it does"),
                 Err(error) => tracing::warn!(%error, "no seeds yet; the discovery is asked again"),
             }
@@ -365,6 +367,8 @@ impl Past {
 /// What came of looking around.
 enum Found {
     Seeds(Vec<Address>),
+    /// The discovery fails. The node has addresses to look for its cluster at, and founds none before there is a list.
+    NoList,
     ToLeave,
     NobodyHolds,
 }

@@ -68,6 +68,8 @@ struct Told<'a> {
     promised: Vec<&'a Address>,
     /// Where nodes keep what they have of their cluster, and wait for its voters.
     suspended: Vec<&'a Address>,
+    /// Where fresh nodes answer whose addresses are those of voters of a cluster on disks that has not ended.
+    lost_voters: Vec<&'a Address>,
     /// Where nodes have other settings, and the first setting that differs.
     differing: Vec<(&'a Address, &'a Refusal)>,
     /// Why the discovery could not say the seeds.
@@ -84,6 +86,7 @@ macro_rules! log {
             founders,
             promised,
             suspended,
+            lost_voters,
             differing,
             discovery,
             ..
@@ -107,6 +110,7 @@ macro_rules! log {
                 ?founders,
                 ?promised,
                 ?suspended,
+                ?lost_voters,
                 ?differing,
                 discovery,
                 help,
@@ -127,6 +131,7 @@ impl<'a> Told<'a> {
                 Missing::MayHaveFounded => &mut told.founders,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
+                Missing::VoteLost => &mut told.lost_voters,
                 Missing::OtherSettings(refusal) => {
                     told.differing.push((address, refusal));
                     continue;
@@ -164,6 +169,13 @@ impl<'a> Told<'a> {
             help.push(
                 "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
                  directory: run `borough recover` on this node",
+            );
+        }
+        if !self.lost_voters.is_empty() {
+            help.push(
+                "a node that answers has a data directory of a cluster that has not ended, and the lost voters are fresh nodes at the addresses of its voters: start them with the \
+                 data directories they had. If a majority of these directories is lost for good: run `borough recover` on a node that has one left, or, to give up that \
+                 cluster, `borough data reset` on every directory that is left of it",
             );
         }
         let has_silent = !self.never_answered.is_empty() || !self.silent.is_empty();

@@ -71,7 +71,7 @@ impl Seeking {
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
         let has_room = |pledges: &Pledges| pledges.has_room_for(&pledge(knock));
-        if self.is_bound() || !self.pledges.as_ref().is_none_or(has_room) {
+        if self.withdraws_until.is_some() || self.is_bound() || !self.pledges.as_ref().is_none_or(has_room) {
             return Verdict::Denied;
         }
         let yields = !self.asks() || knock.me.address < self.me.address;
@@ -100,7 +100,8 @@ impl Seeking {
         let holder = self.promise.holder(&self.me.address).clone();
         let others = self.pledges.iter().flat_map(Pledges::addresses).filter(|address| **address != holder);
         let pledged = others.cloned().collect();
-        Vow { seed: self.me.address.clone(), attempt, granted, holder, past, pledged }
+        let withdrawn = self.withdraws_until.is_some();
+        Vow { seed: self.me.address.clone(), attempt, granted, withdrawn, holder, past, pledged }
     }
 }
 

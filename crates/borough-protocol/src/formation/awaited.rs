@@ -26,6 +26,8 @@ pub enum Missing {
     PromisedToAnother,
     /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
     Suspended,
+    /// The node there answers and knows nothing of it, but a data directory names its address as that of a voter of a cluster that has not ended.
+    VoteLost,
     /// The node there has other settings, so the two cannot be in one cluster. Nobody can say which of them is right while neither is in a cluster.
     OtherSettings(Refusal),
 }
@@ -33,9 +35,13 @@ pub enum Missing {
 impl Seeking {
     /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
     pub fn awaited(&self) -> Vec<Awaited> {
-        let missing = self.required().into_iter().filter(|address| !self.has_promised(address));
+        let votes = |address: &Address| self.durable().any(|memory| memory.addresses().any(|other| other == address));
+        let is_missing = |address: &&Address| !self.has_promised(address) || votes(address);
+        let missing = self.required().into_iter().filter(is_missing);
         let why = |address: &Address| {
-            if let Some(refusal) = self.differing.get(address) {
+            if self.has_promised(address) {
+                Missing::VoteLost
+            } else if let Some(refusal) = self.differing.get(address) {
                 Missing::OtherSettings(refusal.clone())
             } else if self.suspended.values().any(|other| other == address) {
                 Missing::Suspended

@@ -71,6 +71,8 @@ pub struct Vow {
     pub attempt: u32,
     /// Whether it has the promise.
     pub granted: bool,
+    /// It was welcomed to a cluster, and asks for its promise back.
+    pub withdrawn: bool,
     /// Where the node listens that has it: the one who answers, the one who asked, or another.
     pub holder: Address,
     /// What the one who answers was in before.

@@ -14,8 +14,14 @@
 //! address; one to another binds for two attempts, longer than any attempt that it could count for. A node that learns that a promise it needs is held
 //! by a lesser address stands back for the rest of its attempt: it gives its promises back, or the two would wait for each other.
 //!
+//! Nobody founds while somebody that answers remembers a cluster on disks that has not ended, even if all its voters answer as fresh nodes: whether their disks are
+//! lost for good only an operator knows, who then orders a node that remembers the cluster to recover.
+//!
 //! A node with a data directory keeps its promises on its disk, over its own crash and the founder's (`pledges`). Those that had one and did not give it back have to
 //! be heard, too.
+//!
+//! A node that is welcomed to a cluster while another one has its promise asks for that back, and joins once it has it or the promise is over: the other
+//! one may not hear in time that there is a cluster.
 //!
 //! One that is suspended promises nothing: it keeps what it has, and says which cluster it remembers. If all others are fresh or have given up, and
 //! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
@@ -83,6 +89,8 @@ pub enum Say {
 pub struct Search {
     /// The seeds, in order.
     pub seeds: Vec<Address>,
+    /// The discovery has not found a list of seeds yet: until it does, the node joins its cluster and founds none.
+    pub is_unlisted: bool,
     /// Where members of its last cluster listened: they are asked too, and do not count for founding.
     pub known: Vec<Address>,
     /// When it may found.
@@ -106,12 +114,16 @@ pub struct Seeking {
     cluster_settings: ClusterSettings,
     /// Its own address included.
     seeds: Arc<[Address]>,
+    /// No list of seeds was found yet.
+    is_unlisted: bool,
     known: Vec<Address>,
     founding: FoundingRule,
     memory: Option<Arc<Memory>>,
     bond: Option<Bond>,
     prefers: Option<Cluster>,
     promise: Promise,
+    /// It was welcomed to a cluster while another node had its promise: until then it asks for that back.
+    withdraws_until: Option<Timestamp>,
     /// What it has promised; `None` for a node without a data directory.
     pledges: Option<Pledges>,
     /// Whom others have promised to, as each of them said in this attempt.
@@ -157,6 +169,7 @@ impl Seeking {
         let cluster_settings = settings.cluster_settings().clone();
         Self {
             seeds: with_own(&search.seeds, &me.address),
+            is_unlisted: search.is_unlisted,
             remembered: of_itself(search.memory.as_ref()),
             known: search.known,
             founding: search.founding,
@@ -167,6 +180,7 @@ impl Seeking {
             facts,
             cluster_settings,
             promise: Promise::ToMyself,
+            withdraws_until: None,
             pledges: search.pledges.map(Pledges::on_disk),
             pledged: BTreeMap::new(),
             stands_back: false,
@@ -230,6 +244,23 @@ impl Seeking {
         is_preferred || self.prefers.is_none() || self.looks_in_vain(now)
     }
 
+    /// Whether nobody founds a cluster by a promise of this node once it joined the cluster of that table. If another node has its promise, it asks for that back
+    /// first: that node may not hear in time that this one has joined.
+    pub fn is_free_to_join(&mut self, now: Timestamp, table: &Table) -> bool {
+        self.promise.expire(now);
+        let joined = |uid| table.cluster().founder == uid || table.member(uid).is_some();
+        let is_free = self.promise.uid().is_none_or(joined);
+        if !is_free {
+            self.withdraws_until = Some(now + self.settings.seed_timeout);
+        }
+        is_free
+    }
+
+    /// It joins a cluster: those that promised to it get their promises back.
+    pub fn gives_up(&mut self, say: &mut Vec<Say>) {
+        self.release_all(say);
+    }
+
     /// Whether its disk says that it belongs to a cluster, or left one in which others may have stayed: it never founds.
     pub fn is_bound(&self) -> bool {
         matches!(self.bond, Some(Bond::Member | Bond::Left)) && !self.flaws().has(Flaw::NodeWithRecordFounds)
@@ -279,7 +310,8 @@ impl Seeking {
     /// The list of seeds is that from now on.
     pub fn set_seeds(&mut self, now: Timestamp, seeds: &[Address]) {
         let seeds = with_own(seeds, &self.me.address);
-        if *self.seeds != *seeds {
+        if *self.seeds != *seeds || self.is_unlisted {
+            self.is_unlisted = false;
             self.seeds = seeds;
             self.listed_since = now;
             self.complete_since = None;
@@ -299,6 +331,7 @@ impl Seeking {
         }
         self.next = now + self.settings.seed_ask_interval;
         self.promise.expire(now);
+        self.withdraws_until = self.withdraws_until.filter(|until| now < *until);
         if stood_still || now >= self.attempt_ends {
             self.begin_attempt(now);
         }
@@ -369,6 +402,8 @@ impl Seeking {
         matches!(self.promise, Promise::ToMyself)
             && !self.is_bound()
             && self.founding.with != FoundWith::Never
+            && !self.is_unlisted
+            && self.withdraws_until.is_none()
             && !self.stands_back
     }
 
@@ -381,10 +416,20 @@ impl Seeking {
         asked
     }
 
+    /// The clusters that somebody remembers and nobody knows to have ended.
+    fn open(&self) -> impl Iterator<Item = &Arc<Memory>> {
+        self.remembered.values().filter(|memory| !self.has_ended(memory.cluster))
+    }
+
+    /// The clusters among them whose voters keep their votes on disks. Nobody founds beside one: it goes on once a majority of these disks is back, and if they are
+    /// lost for good only an operator can know it.
+    fn durable(&self) -> impl Iterator<Item = &Arc<Memory>> {
+        self.open().filter(|memory| memory.durable && !self.flaws().has(Flaw::FoundsWithoutFormerVoters))
+    }
+
     /// Everybody that it has to hear before it founds.
     fn required(&self) -> BTreeSet<&Address> {
-        let open = self.remembered.values().filter(|memory| !self.has_ended(memory.cluster));
-        let voters = open.flat_map(|memory| memory.addresses());
+        let voters = self.open().flat_map(|memory| memory.addresses());
         let voters = voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters));
         self.seeds.iter().chain(voters).chain(self.promised_before()).collect()
     }
@@ -405,7 +450,7 @@ impl Seeking {
 
     /// Whether nothing but time is missing.
     fn is_complete(&self, now: Timestamp) -> bool {
-        if !self.asks() {
+        if !self.asks() || self.durable().next().is_some() {
             return false;
         }
         let is_seed = |address: &&Address| self.seeds.contains(address);
@@ -501,6 +546,14 @@ impl Seeking {
             return Outcome::Seeking;
         }
         self.suspended.retain(|_, address| *address != vow.seed);
+        if vow.withdrawn {
+            // What it said before may still be on its way: nothing counts any more in this attempt.
+            self.granted.remove(&vow.seed);
+            self.stands_back = true;
+            say.push(Say::Release(from, vow.attempt));
+            self.look_at_answers(now, say);
+            return Outcome::Seeking;
+        }
         if vow.granted && (vow.attempt < self.attempt || !self.asks()) {
             say.push(Say::Release(from, vow.attempt));
             return Outcome::Seeking;

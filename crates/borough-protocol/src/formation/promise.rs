@@ -50,6 +50,14 @@ impl Promise {
         matches!(self, Self::To { node, attempt, .. } if node.uid == uid && *attempt == of)
     }
 
+    /// The life of another node that has it.
+    pub(super) fn uid(&self) -> Option<Uid> {
+        match self {
+            Self::ToMyself => None,
+            Self::To { node, .. } => Some(node.uid),
+        }
+    }
+
     /// Whose it is, on the node that listens at `own`.
     pub(super) fn holder<'a>(&'a self, own: &'a Address) -> &'a Address {
         match self {

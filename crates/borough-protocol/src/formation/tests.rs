@@ -38,6 +38,7 @@ fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
         seed: Address::new(seed),
         attempt,
         granted,
+        withdrawn: false,
         holder: Address::new("x"),
         past: Past::Fresh,
         pledged: [].into(),
@@ -445,7 +446,7 @@ fn memory(voters: u64) -> Arc<Memory> {
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
     let granted = !matches!(past, Past::Suspended(_));
-    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, past, pledged: [].into() };
+    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, withdrawn: false, past, pledged: [].into() };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
 
@@ -540,6 +541,68 @@ fn a_promise_ends_after_two_seed_timeouts_or_when_it_is_released() {
     assert_eq!(says(&mut d, at(10_010), &c), [(3, false)], "an older attempt's release is no news");
     d.released(Uid::new(1).expect("not 0"), 1, &mut Vec::new());
     assert_eq!(says(&mut d, at(10_010), &c), [(3, true)]);
+}
+
+/// Seed 6659 of the simulator: a seed promised to a node, joined a cluster, and the word of that was lost on its way to the node, which founded another one.
+#[test]
+fn a_node_that_is_welcomed_takes_its_promise_back_before_it_joins() {
+    let cluster = |founder| Cluster { founder: Uid::new(founder).expect("not 0"), ..memory(1).cluster };
+    let of_another = Table::new(cluster(9));
+    let mut b = seeking("b", 2, &["b"], Flaws::default());
+    b.on_deadline(at(0), &mut Vec::new());
+    assert!(b.is_free_to_join(at(0), &of_another), "nobody has its promise");
+    assert_eq!(says(&mut b, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
+    assert!(b.is_free_to_join(at(20), &Table::new(cluster(1))), "the one that has its promise founded that cluster");
+    assert!(!b.is_free_to_join(at(20), &of_another));
+    assert_eq!(says(&mut b, at(30), &knock_of("a", 1, Some(1))), [(1, false)]);
+    assert_eq!(says(&mut b, at(30), &knock_of("a", 1, Some(2))), [(1, false)], "nor is anything promised");
+    b.released(Uid::new(1).expect("not 0"), 2, &mut Vec::new());
+    assert!(b.is_free_to_join(at(40), &of_another));
+
+    let mut c = seeking("c", 3, &["c"], Flaws::default());
+    c.on_deadline(at(0), &mut Vec::new());
+    assert_eq!(says(&mut c, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
+    assert!(!c.is_free_to_join(at(20), &of_another));
+    assert!(c.is_free_to_join(at(10_010), &of_another), "the promise is over");
+}
+
+#[test]
+fn a_promise_that_is_taken_back_counts_no_more_in_that_attempt() {
+    let mut a = seeking("a", 1, &["a", "b", "c"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    assert!(!founds(&mut a, at(10), 2, 1, true));
+    let mut say = Vec::new();
+    let b = Uid::new(2).expect("not 0");
+    a.promised(at(20), b, Vow { withdrawn: true, ..vow("b", 1, false) }, &mut say);
+    assert!(matches!(say[..], [Say::Release(to, 1)] if to == b), "{say:?}");
+    assert!(!founds(&mut a, at(30), 2, 1, true), "said before, and late");
+    assert!(!founds(&mut a, at(30), 3, 1, true));
+}
+
+/// A discovery that fails has named nobody that must be asked.
+#[test]
+fn without_a_list_nothing_is_founded() {
+    let mut a = seeking("a", 1, &[], Flaws::default());
+    a.is_unlisted = true;
+    assert!(matches!(wake_until(&mut a, at(20_000)), Outcome::Seeking));
+    assert_eq!(says(&mut a, at(20_000), &knock_of("e", 5, Some(1))), [(5, true)]);
+    a.released(Uid::new(5).expect("not 0"), 1, &mut Vec::new());
+    a.set_seeds(at(20_010), &[Address::new("a")]);
+    assert!(matches!(wake_until(&mut a, at(40_000)), Outcome::Founds));
+}
+
+#[test]
+fn nothing_is_founded_beside_a_durable_cluster_that_somebody_remembers() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    let of_disks = |memory: &Memory| Arc::new(Memory { durable: true, ..memory.clone() });
+    let past = Past::Left(of_disks(&memory(1)));
+    let b = Uid::new(2).expect("not 0");
+    let outcome = a.promised(at(10), b, Vow { past, ..vow("b", 1, true) }, &mut Vec::new());
+    assert!(matches!(outcome, Outcome::Seeking), "its voters answer, and nobody knows where their disks are");
+    let past = Past::Ended(of_disks(&memory(1)));
+    let outcome = a.promised(at(20), b, Vow { past, ..vow("b", 1, true) }, &mut Vec::new());
+    assert!(matches!(outcome, Outcome::Founds), "it has ended");
 }
 
 #[test]

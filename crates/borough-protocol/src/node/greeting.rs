@@ -86,6 +86,7 @@ impl Participant {
             seed: self.identity.me.address.clone(),
             attempt: knock.attempt.unwrap_or(0),
             granted: false,
+            withdrawn: false,
             holder: self.identity.me.address.clone(),
             past: Past::Suspended(Arc::new(memory)),
             pledged: [].into(),

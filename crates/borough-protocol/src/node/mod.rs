@@ -298,6 +298,9 @@ impl Node {
                     if seeking.joins(now, &welcome.table)
                         || yields_while_seeking(now, seeking, &welcome.table) =>
                 {
+                    if !seeking.is_free_to_join(now, &welcome.table) {
+                        return;
+                    }
                     return self.welcomed(now, from, &welcome, effects);
                 }
                 Message::Copy if self.disk.is_some() => return self.end(End::GaveUp(GaveUp::Copy), effects),
@@ -387,6 +390,13 @@ impl Node {
     }
 
     fn join(&mut self, now: Timestamp, from: Uid, welcome: &Welcome, effects: &mut Effects<Effect>) {
+        if let Phase::Seeking(seeking) = &mut self.phase {
+            let mut say = Vec::new();
+            seeking.gives_up(&mut say);
+            for said in say {
+                speak(said, self.disk.as_mut(), effects);
+            }
+        }
         let identity = self.identity.clone();
         let participant = Participant::join(now, identity, (from, welcome), &mut self.random);
         self.take_part(now, participant, effects);

@@ -86,6 +86,7 @@ impl Liar<'_> {
                     seed: self.address(),
                     attempt,
                     granted,
+                    withdrawn: self.one_in(4),
                     holder: self.address(),
                     past,
                     pledged,

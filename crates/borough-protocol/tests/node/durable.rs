@@ -479,3 +479,23 @@ fn promises_that_are_given_back_are_forgotten() {
     rig.wait_until("one cluster", 30 * SECOND, |rig| rig.is_whole(&["a", "b", "m"]));
     assert!(["a", "b", "m"].iter().all(|name| rig.disks.of(name).image.pledges.is_empty()));
 }
+
+/// The disk of the only voter is lost. The other node keeps its record of the cluster, and the list of seeds of the new process does not name it.
+#[test]
+fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
+    let mut rig = grown(&["a", "b"]);
+    let before = cluster(&rig, "a");
+    assert_eq!(rig.voters("a"), ["a"].into());
+    rig.crash("a");
+    rig.disks.of("a").image = Image::new(VoterId::new(7001).expect("not 0"));
+    rig.start_with("a", &["a"], durable());
+    rig.pass(60 * SECOND);
+    assert!(rig.nodes.contains_key("a"), "{:?}", rig.ends);
+    assert!(rig.nodes["a"].cluster().is_none(), "a founded a cluster by itself");
+    assert_eq!(rig.table("b").cluster(), before);
+    let own = rig.nodes["a"].awaited(rig.local("a")).and_then(|awaited| awaited.first().map(|first| first.why.clone()));
+    assert_eq!(own, Some(Missing::VoteLost));
+    rig.recover("b", &["a"]);
+    rig.wait_until("the order brings both into one cluster", 60 * SECOND, |rig| rig.is_whole(&["a", "b"]));
+    assert!(rig.table("a").ancestors().has(before));
+}

@@ -162,6 +162,7 @@ impl Rig {
                 seeds: birth.seeds.iter().map(|seed| Address::new(*seed)).collect(),
                 founding: birth.founding,
                 memory: self.memories.remove(name),
+                is_unlisted: false,
                 known: Vec::new(),
                 prefers: None,
                 bond: None,

@@ -87,6 +87,7 @@ fn promise(granted: bool, past: Past) -> Message {
         seed: address(1),
         attempt: 300,
         granted,
+        withdrawn: !granted,
         holder: address(2),
         past,
         pledged: [address(3)].into(),
