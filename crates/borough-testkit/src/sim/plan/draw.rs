@@ -34,7 +34,7 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let mut random = Random::seeded(seed);
     let drawn_mode = draw_mode(&mut random);
     let kind = Kind::of(seed, wish);
-    let mut own = kind.chance(seed);
+    let mut own = kind::chance(seed);
     let mode = wish.mode.or(kind.mode()).unwrap_or(drawn_mode);
     let is_durable = wish.durable.unwrap_or(kind == Kind::Founders || disk::is_durable(seed));
     let settings = settings::draw(&mut random, mode, (is_durable, wish.flaws));

@@ -51,11 +51,11 @@ impl Kind {
             Self::Founders => Some(Mode::Wild),
         }
     }
+}
 
-    /// Where its chance comes from.
-    pub(super) fn chance(self, seed: u64) -> Random {
-        Random::seeded(seed ^ 0x0BAD_1196)
-    }
+/// Where the chance of such a run comes from.
+pub(super) fn chance(seed: u64) -> Random {
+    Random::seeded(seed ^ 0x0BAD_1196)
 }
 
 /// How many nodes a run of bad links has, and how long they are bad.
