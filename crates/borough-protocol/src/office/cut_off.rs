@@ -12,8 +12,9 @@
 //! Nobody goes whose broken pairs are all heard again: the cover is made of all that was bad in the last while, and a removal needs a pair
 //! that is silent now. A link that fails again and again is, sooner or later, when the coordinator looks.
 //!
-//! A coordinator keeps the lists of its own term. It begins with the list it finds, and with the nodes whose removal for this reason its
-//! gossip remembers from the last [`VOTERS_AGE`]: they may have voted.
+//! A coordinator keeps the lists of its own term. Which nodes were removed for this reason in the [`VOTERS_AGE`] before, its gossip remembers; who voted then
+//! it does not know. So it takes each of them for a voter of a list as long as the one it finds, and any voter of today for another: counted with those that
+//! were removed, the lists would grow with each change of coordinator, and one minority after the other could go.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use core::time::Duration;
@@ -42,6 +43,17 @@ pub(super) struct CutOff {
     last: Option<Timestamp>,
     /// The voters' lists and since when each was in force, up to the one of [`VOTERS_AGE`] ago.
     lists: VecDeque<(Timestamp, BTreeSet<VoterId>)>,
+    /// What it found when it took office.
+    found: Option<Found>,
+}
+
+/// What a coordinator finds of the time before its own.
+#[derive(Clone, Debug)]
+struct Found {
+    at: Timestamp,
+    voters: BTreeSet<VoterId>,
+    /// Who was removed for bad links within [`VOTERS_AGE`].
+    removed: BTreeSet<VoterId>,
 }
 
 /// A node with its age: the greater is the younger, and guests are younger than all members.
@@ -56,9 +68,12 @@ impl CutOff {
     /// Notes who votes.
     pub(super) fn look(&mut self, now: Timestamp, scene: &Scene<'_>) {
         let voters = &scene.table.voters().now;
-        if self.lists.is_empty() {
-            let list = voters.iter().copied().chain(removed_lately(now, scene)).collect();
-            self.lists.push_back((now, list));
+        let removed = || removed_lately(now, scene).map(|(_, voter)| voter).collect();
+        let found =
+            self.found.get_or_insert_with(|| Found { at: now, voters: voters.clone(), removed: removed() });
+        // While the list only grows nobody is lost.
+        if self.lists.len() <= 1 && found.voters.is_subset(voters) {
+            found.voters.clone_from(voters);
         }
         self.note(now, voters);
     }
@@ -76,7 +91,14 @@ impl CutOff {
     }
 
     /// Whether that member may be removed: of every list since then that names it a majority is left.
-    fn allows(&self, voter: VoterId, is_cut_off: impl Fn(VoterId) -> bool) -> bool {
+    fn allows(&self, now: Timestamp, voter: VoterId, is_cut_off: impl Fn(VoterId) -> bool) -> bool {
+        let lately = |found: &&Found| now.since(found.at) < VOTERS_AGE && found.voters.contains(&voter);
+        if let Some(found) = self.found.as_ref().filter(lately) {
+            let gone = found.removed.union(&found.voters).filter(|voter| is_cut_off(**voter)).count();
+            if 2 * (gone + 1) >= found.voters.len() {
+                return false;
+            }
+        }
         self.lists.iter().filter(|(_, list)| list.contains(&voter)).all(|(_, list)| {
             let removed = list.iter().filter(|voter| is_cut_off(**voter)).count();
             2 * (removed + 1) < list.len()
@@ -99,7 +121,7 @@ impl Office {
         };
         let unbounded = scene.settings.flaws.has(Flaw::CoverRemovesOldVoters);
         let gone = |voter: VoterId| cut_off(scene).any(|(_, gone)| gone == voter);
-        let allowed = |uid: Uid| unbounded || self.cut_off.allows(scene.lives.voter(uid), gone);
+        let allowed = |uid: Uid| unbounded || self.cut_off.allows(now, scene.lives.voter(uid), gone);
         let silent = self.broken_pairs.silent();
         let is_silent = |node: Aged| {
             let touches = |(one, other): &&(Aged, Aged)| *one == node || *other == node;
@@ -160,14 +182,18 @@ fn aged(scene: &Scene<'_>, uid: Uid) -> Option<Aged> {
     }
 }
 
-/// The voters that were removed for bad links within [`VOTERS_AGE`], as this node's gossip remembers.
-fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = VoterId> {
+/// The nodes that were removed for bad links within [`VOTERS_AGE`], as this node's gossip remembers, and as whom they voted.
+pub(super) fn removed_lately<'a>(
+    now: Timestamp,
+    scene: &Scene<'a>,
+) -> impl Iterator<Item = (Uid, VoterId)> + use<'a> {
     let life = scene.settings.tombstone_life;
+    let document = scene.document;
     let lately = move |uid: Uid| {
-        let stone = scene.document.tombstone(uid);
+        let stone = document.tombstone(uid);
         stone.is_some_and(|stone| now.since(stone.expires_at - life) < VOTERS_AGE)
     };
-    cut_off(scene).filter(move |(uid, _)| lately(*uid)).map(|(_, voter)| voter)
+    cut_off(scene).filter(move |(uid, _)| lately(*uid))
 }
 
 /// The nodes that were removed for bad links and have not come back, and as whom they voted.
@@ -192,7 +218,7 @@ mod tests {
 
     /// Who of those may be removed after the others were.
     fn allowed(history: &CutOff, of: &BTreeSet<VoterId>, removed: &BTreeSet<VoterId>) -> BTreeSet<VoterId> {
-        let allows = |voter: &VoterId| history.allows(*voter, |voter| removed.contains(&voter));
+        let allows = |voter: &VoterId| history.allows(at(0), *voter, |voter| removed.contains(&voter));
         of.iter().copied().filter(allows).collect()
     }
 
@@ -212,6 +238,19 @@ mod tests {
         // The list of five minutes ago lost one, and the present one nobody.
         history.note(at(340), &uids([1, 2, 3, 6, 7]));
         assert!(allowed(&history, &all, &uids([4, 5])).contains(&VoterId::new(3).unwrap()));
+    }
+
+    /// Of five voters two were removed under former coordinators, and others vote in their place.
+    #[test]
+    fn a_coordinator_counts_those_that_were_removed_before_its_time() {
+        let found = Found { at: at(0), voters: uids([1, 2, 3, 6, 7]), removed: uids([4, 5]) };
+        let mut history = CutOff { found: Some(found), ..CutOff::default() };
+        history.note(at(0), &uids([1, 2, 3, 6, 7]));
+        let gone = uids([4, 5]);
+        assert_eq!(allowed(&history, &uids(1..=9), &gone), uids([4, 5, 8, 9]));
+        history.found = Some(Found { at: at(0), voters: uids([1, 2, 3, 6, 7]), removed: uids([5]) });
+        assert!(allowed(&history, &uids([3]), &uids([5])).contains(&VoterId::new(3).unwrap()));
+        assert!(history.allows(at(301), VoterId::new(3).unwrap(), |voter| gone.contains(&voter)));
     }
 
     #[test]

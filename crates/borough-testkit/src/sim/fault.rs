@@ -41,6 +41,8 @@ pub enum Fault {
     Apart { one: Target, other: Target, lasts: Nanos },
     /// Nothing passes from the one to the other; the way back is open.
     OneWay { from: Target, to: Target, lasts: Nanos },
+    /// Nothing passes on any of these ways, from the one slot to the other.
+    BadLinks { ways: Vec<(SlotIndex, SlotIndex)>, lasts: Nanos },
     /// It hears nobody; everybody hears it.
     Deaf { whom: Target, lasts: Nanos },
     /// Nobody hears it; it hears everybody.
@@ -103,6 +105,7 @@ impl Fault {
             Self::Down { by, whom } | Self::Refused { by, whom } => fits(by) && fits(whom),
             Self::Partition { side, .. } => side.iter().all(|slot| *slot < slots) && side.len() < slots,
             Self::Start { slot } | Self::SeedsCutOff { of: slot, .. } => *slot < slots,
+            Self::BadLinks { ways, .. } => ways.iter().all(|(from, to)| *from < slots && *to < slots),
             Self::Restart { slots: all, .. } => all.iter().all(|slot| *slot < slots),
             Self::Storm { .. } | Self::VotersCutOff { .. } | Self::PowerCycle { .. } => true,
         }
@@ -133,6 +136,7 @@ impl Fault {
             | Self::Down { by: a, whom: b }
             | Self::Refused { by: a, whom: b } => (*a, *b) = (find(*a), find(*b)),
             Self::Partition { .. }
+            | Self::BadLinks { .. }
             | Self::VotersCutOff { .. }
             | Self::Restart { .. }
             | Self::SeedsCutOff { .. }
@@ -175,6 +179,9 @@ impl fmt::Display for Fault {
             }
             Self::OneWay { from, to, lasts } => {
                 write!(f, "{from} is not heard by {to} for {}", Length(*lasts))
+            }
+            Self::BadLinks { ways, lasts } => {
+                write!(f, "nothing passes from one to the other of {ways:?} for {}", Length(*lasts))
             }
             Self::Deaf { whom, lasts } => write!(f, "{whom} hears nobody for {}", Length(*lasts)),
             Self::Mute { whom, lasts } => write!(f, "{whom} is heard by nobody for {}", Length(*lasts)),

@@ -9,6 +9,7 @@
 pub mod batch;
 pub(crate) mod birth;
 pub(crate) mod clock;
+mod cover;
 pub mod cuts;
 mod disk;
 pub mod fault;

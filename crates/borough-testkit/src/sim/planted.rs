@@ -8,10 +8,8 @@ use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
-/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone. Runs are too short for bad links that last: `YoungerAlwaysRemoved`,
-/// `CoverRemovesOldVoters` and `AdmissionRecreatesBrokenPair` show in the tests of nodes. `RestartedVoterSpeaksOfLeases` and
-/// `PledgesForgotten` are found by no run (docs/simulator.md says why), and show in the tests of nodes, too.
-pub const FLAWS: [Flaw; 45] = [
+/// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
+pub const FLAWS: [Flaw; 50] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -57,6 +55,11 @@ pub const FLAWS: [Flaw; 45] = [
     Flaw::GreetingWithoutNonce,
     Flaw::YieldsAfterAMomentsSilence,
     Flaw::RecoveredBeatsLiving,
+    Flaw::RestartedVoterSpeaksOfLeases,
+    Flaw::PledgesForgotten,
+    Flaw::YoungerAlwaysRemoved,
+    Flaw::CoverRemovesOldVoters,
+    Flaw::AdmissionRecreatesBrokenPair,
 ];
 
 /// Those that runs with shards can show: of regions and lanes, then of the coordinator. What is forgotten of reports is mostly heard again

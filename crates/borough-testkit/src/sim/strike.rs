@@ -31,6 +31,10 @@ pub enum Cue {
     Removal,
     /// Somebody has something of the log to write that is not synced: [`Target::Victim`](super::fault::Target::Victim).
     Write,
+    /// A promise is on somebody's disk and is said: [`Target::Victim`](super::fault::Target::Victim) is the node that has it, and may found by it.
+    Promised,
+    /// The same: [`Target::Victim`](super::fault::Target::Victim) is the node that gave it.
+    Promises,
 }
 
 impl fmt::Display for Strike {
@@ -42,6 +46,8 @@ impl fmt::Display for Strike {
             Cue::JointPhase => "the voters change",
             Cue::Removal => "a removal",
             Cue::Write => "a write begins",
+            Cue::Promised => "somebody has a promise",
+            Cue::Promises => "somebody has promised",
         };
         write!(f, "{number:>2} from {at} on, {} ms after {what}: {fault}", delay / MILLISECOND)
     }

@@ -6,16 +6,21 @@ mod calm;
 mod clocks;
 mod closing;
 mod convergence;
+mod fewest_go;
 mod first_commit;
 mod fresh_answer;
 mod joint;
+mod kept_out;
 mod lease;
+mod old_voters;
 mod older_wins;
 mod one_committer;
 mod patience;
+mod pledged;
 mod prefix;
 mod removed;
 mod renewal;
+mod restarted;
 mod resumed;
 mod resurrection;
 mod rising_eras;
@@ -27,11 +32,11 @@ mod suspended;
 mod taken;
 mod written;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use borough_protocol::disk::Image;
 use borough_protocol::gossip::{self, Document};
-use borough_protocol::incarnation::Uid;
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
 use borough_protocol::node::{Event, Message, Node, Peer, Word};
@@ -45,13 +50,16 @@ pub(super) use self::agreement::unsettled;
 use self::calm::Calm;
 pub(super) use self::closing::unclosed;
 use self::convergence::Convergence;
+use self::fewest_go::FewestGo;
 use self::joint::Joint;
 use self::lease::Lease;
+use self::old_voters::OldVoters;
 use self::one_committer::OneCommitter;
 use self::prefix::Prefix;
 use self::removed::Removed;
 use self::rising_eras::RisingEras;
 pub(super) use self::taken::Before;
+use super::cuts::SlotIndex;
 use super::disk::Disk;
 use super::life::Life;
 use super::meeting::Meeting;
@@ -74,7 +82,11 @@ pub(super) struct Rules {
     lease: Lease,
     removed: Removed,
     convergence: Convergence,
+    old_voters: OldVoters,
+    /// The last round of bad links.
+    round: Option<FewestGo>,
     calm: Option<Calm>,
+    settings: Checked,
     /// Clusters that an operator had begun anew, and which one before.
     begun_anew: BTreeMap<Cluster, Cluster>,
     last_election: Moment,
@@ -99,6 +111,8 @@ pub(super) struct Watch {
     /// Since when it has had no lease, as it was told.
     without_lease: Option<Moment>,
     asked: fresh_answer::Asked,
+    vows: pledged::Vows,
+    resumes: Option<restarted::Resumes>,
     removals: renewal::Removals,
     buried: resurrection::Buried,
     clock: clocks::Known,
@@ -116,6 +130,9 @@ impl Rules {
             lease: Lease::new(&plan.settings),
             removed: Removed::default(),
             convergence: Convergence::default(),
+            old_voters: OldVoters::default(),
+            round: None,
+            settings: plan.settings.clone(),
             calm: is_calm.then(Calm::default),
             begun_anew: BTreeMap::new(),
             last_election: Moment::START,
@@ -143,6 +160,7 @@ impl Rules {
             self.prefix.moves(uid, life.watch.table, table)?;
             self.joint.moves(table, |office| self.one_committer.holder(office))?;
             self.removed.moves(uid, table)?;
+            self.old_voters.moves(now, table);
             disk.map_or(Ok(()), |disk| written::moves(life, disk, table))?;
             life.watch.table = Some(version);
         }
@@ -215,8 +233,9 @@ impl Rules {
             Event::Joined(cluster) => self.rising_eras.joined(now, *cluster, slots, met),
             Event::Removed(uid, why) => {
                 met.count(rare_removal(*why));
-                if *why == Removal::CutOff {
-                    self.cut_off.entry(*uid).or_insert(now);
+                if *why == Removal::CutOff && !self.cut_off.contains_key(uid) {
+                    self.cut_off.insert(*uid, now);
+                    self.is_cut_off(now, speaker, *uid, slots)?;
                 }
                 if let Some(calm) = &self.calm {
                     calm.removed(*uid, *why, slots.life(*uid))?;
@@ -245,6 +264,36 @@ impl Rules {
                 met.count(Rare::LogLost);
                 Ok(())
             }
+        }
+    }
+
+    /// A life was removed for bad links, as another one is the first to say.
+    fn is_cut_off(&mut self, now: Moment, speaker: Uid, uid: Uid, slots: &Slots) -> Result<(), Violation> {
+        if let Some((round, slot)) = self.round.as_mut().zip(slots.slot_of(uid)) {
+            round.removed(uid, slot)?;
+        }
+        let cluster = slots.life(speaker).and_then(|life| life.node.cluster());
+        match cluster.zip(slots.voter_of(uid)) {
+            Some((cluster, voter)) => self.old_voters.removed(now, cluster, (uid, voter)),
+            None => Ok(()),
+        }
+    }
+
+    /// The links between these slots, of so many, become bad at one moment.
+    pub(super) fn links_break(&mut self, pairs: BTreeSet<(SlotIndex, SlotIndex)>, slots: usize) {
+        self.round = Some(FewestGo::begins(pairs, slots));
+    }
+
+    /// A life is admitted to members in these slots, from the oldest to the youngest. `is_bad` tells which links are bad.
+    pub(super) fn admitted(
+        &self,
+        life: (Uid, SlotIndex),
+        members: Vec<SlotIndex>,
+        is_bad: impl Fn(&(SlotIndex, SlotIndex)) -> bool,
+    ) -> Result<(), Violation> {
+        match &self.round {
+            Some(round) => kept_out::admitted(round, life, members, is_bad),
+            None => Ok(()),
         }
     }
 
@@ -282,7 +331,14 @@ impl Rules {
     }
 
     /// Listens to what a life says to another.
-    pub(super) fn listen(&mut self, life: &Life, to: &Peer, message: &Message) -> Result<(), Violation> {
+    pub(super) fn listen(
+        &mut self,
+        now: Moment,
+        life: &Life,
+        to: &Peer,
+        message: &Message,
+    ) -> Result<(), Violation> {
+        restarted::says(now, life, life.watch.resumes, &self.settings, message)?;
         if let Message::Word { word: Word::Gossip(gossip::Message::Seen { version, .. }), .. } = message {
             // It may have had a version for the time of one input only.
             self.convergence.has(life.uid(), *version);
@@ -338,6 +394,22 @@ impl Watch {
     /// Takes note of what the life says to others.
     pub(super) fn says(&mut self, now: Moment, message: &Message) {
         self.asked.says(now, message);
+        self.vows.says(message);
+    }
+
+    /// Takes note of what the life hears from others.
+    pub(super) fn hears(&mut self, message: &Message) {
+        self.vows.hears(message);
+    }
+
+    /// Its disk says that it goes on as a voter of that cluster.
+    pub(super) fn resumes(&mut self, cluster: Cluster, voter: VoterId) {
+        self.resumes = Some((cluster, voter));
+    }
+
+    /// The life founds a cluster, with that disk.
+    pub(super) fn founds(&self, life: (Uid, &Address), image: &Image) -> Result<(), Violation> {
+        self.vows.founds(life, image)
     }
 
     /// The life yields to another cluster.

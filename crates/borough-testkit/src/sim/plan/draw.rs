@@ -3,6 +3,7 @@
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 
+use super::kind::{self, Kind};
 use super::{Mode, Plan, Wish, disk_faults, nanos, second_clusters, seeds, settings};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::disk;
@@ -19,6 +20,8 @@ const FAULTY_LONG: Nanos = 90 * SECOND;
 /// So many of a thousand runs in which all nodes are seeds discover them.
 const DISCOVERED: u64 = 250;
 const HEAL: Nanos = 30 * SECOND;
+/// Who was removed for bad links is watched for a while before it is admitted.
+const HEAL_LINKS: Nanos = 60 * SECOND;
 /// A suspended node of the older of two clusters yields to the younger after 60 s, by a clock that may be slow.
 const HEAL_WILD: Nanos = 100 * SECOND;
 const FAULTS_MIN: u64 = 10;
@@ -30,18 +33,33 @@ const FIRST_FAULT: Nanos = SECOND;
 pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let mut random = Random::seeded(seed);
     let drawn_mode = draw_mode(&mut random);
-    let mode = wish.mode.unwrap_or(drawn_mode);
-    let settings =
-        settings::draw(&mut random, mode, (wish.durable.unwrap_or(disk::is_durable(seed)), wish.flaws));
-    let nodes = draw_nodes(&mut random);
-    let slots = nodes + usize::from(random.per_mille(300));
-    let faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
-    let seeds = seeds::draw(&mut random, nodes, slots);
-    let is_durable = settings.durable;
+    let kind = Kind::of(seed, wish);
+    let mut own = kind::chance(seed);
+    let mode = wish.mode.or(kind.mode()).unwrap_or(drawn_mode);
+    let is_durable = wish.durable.unwrap_or(kind == Kind::Founders || disk::is_durable(seed));
+    let settings = settings::draw(&mut random, mode, (is_durable, wish.flaws));
+    let mut nodes = draw_nodes(&mut random);
+    if kind == Kind::Founders {
+        nodes = nodes.max(3);
+    }
+    let mut slots = nodes + usize::from(random.per_mille(300));
+    let mut faulty = if random.per_mille(LONG_RUNS) { FAULTY_LONG } else { FAULTY };
+    if kind == Kind::BadLinks {
+        (nodes, faulty) = kind::of_bad_links(&mut own);
+        slots = nodes;
+    }
+    let mut seeds = seeds::draw(&mut random, nodes, slots);
+    if kind == Kind::Founders {
+        seeds = kind::lists(&mut own, nodes, slots);
+    }
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots, seeds: &seeds, faulty };
     let weather = draw.weather();
     let starts = (0..nodes).map(|_| draw.start()).collect();
-    let strikes = draw.strikes(seed);
+    let strikes = match kind {
+        Kind::Usual => draw.strikes(seed, Vec::new()),
+        Kind::Founders => draw.strikes(seed, kind::founders(&mut own)),
+        Kind::BadLinks => numbered(kind::bad_links(&mut own, slots, faulty)),
+    };
     Plan {
         seed,
         mode,
@@ -55,12 +73,21 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         starts,
         weather,
         faulty,
-        heal: HEAL,
+        heal: if kind == Kind::BadLinks { HEAL_LINKS } else { HEAL },
         heal_wild: HEAL_WILD,
         strikes,
         sharding: wish.sharding.then(|| Load::draw(seed, mode, slots)),
         is_forced: false,
     }
+}
+
+/// In the order of time, each with its number.
+fn numbered(mut strikes: Vec<Strike>) -> Vec<Strike> {
+    strikes.sort_by_key(|strike| strike.at);
+    for (number, strike) in strikes.iter_mut().enumerate() {
+        strike.number = number;
+    }
+    strikes
 }
 
 fn draw_mode(random: &mut Random) -> Mode {
@@ -138,7 +165,7 @@ impl Draw<'_> {
         Moment::at(self.random.below(spread))
     }
 
-    fn strikes(&mut self, seed: u64) -> Vec<Strike> {
+    fn strikes(&mut self, seed: u64, further: Vec<Strike>) -> Vec<Strike> {
         let count = self.random.between(FAULTS_MIN, FAULTS_MAX);
         let refusals = self.random.per_mille(200);
         let mut strikes: Vec<Strike> = (0..count)
@@ -167,11 +194,8 @@ impl Draw<'_> {
         if self.settings.durable && !self.is_gentle() {
             strikes.extend(disk_faults::draw(seed, self.mode, self.slots, self.faulty));
         }
-        strikes.sort_by_key(|strike| strike.at);
-        for (number, strike) in strikes.iter_mut().enumerate() {
-            strike.number = number;
-        }
-        strikes
+        strikes.extend(further);
+        numbered(strikes)
     }
 
     /// In some wild runs an operator begins a cluster anew. By chance of its own: other runs are as they were before there was one.

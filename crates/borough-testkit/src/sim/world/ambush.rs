@@ -23,28 +23,44 @@ impl World {
     /// Looks whether the life in that slot is in a situation that a fault waits for.
     pub(super) fn spring(&mut self, slot: SlotIndex) {
         let Some(life) = &self.slots[slot].life else { return };
+        let promised = self.promised_by(slot);
         let writes = self.settings.durable && self.disks.of(slot).writes_log();
         let strikes = &self.strikes;
-        let found = self
-            .waiting
-            .iter()
-            .position(|place| strikes[*place].cue.is_some_and(|(cue, _)| is_in(cue, life, writes)));
+        let found = self.waiting.iter().position(|place| {
+            strikes[*place].cue.is_some_and(|(cue, _)| is_in(cue, life, (writes, promised.is_some())))
+        });
         let Some(found) = found else { return };
-        let is_write = strikes[self.waiting[found]].cue.is_some_and(|(cue, _)| cue == Cue::Write);
-        let victim = if is_write { Some(life.uid()) } else { victim_in(life) };
-        let place = self.waiting.remove(found);
-        let delay = self.strikes[place].cue.map_or(0, |(_, delay)| delay);
+        let place = self.waiting[found];
+        let Some((cue, delay)) = strikes[place].cue else { return };
+        let victim = match cue {
+            Cue::Write | Cue::Promises => Some(life.uid()),
+            Cue::Promised => promised,
+            Cue::Election | Cue::JointPhase | Cue::Removal => victim_in(life),
+        };
+        self.waiting.remove(found);
         self.queue.plan(self.now.after(delay), Happening::Sprung { place, victim });
+    }
+
+    /// Who has a promise of the life in that slot, which is in no cluster.
+    fn promised_by(&self, slot: SlotIndex) -> Option<Uid> {
+        if !self.settings.durable || self.slots[slot].life.as_ref()?.node.cluster().is_some() {
+            return None;
+        }
+        self.disks.of(slot).image.pledges.last().map(|pledge| pledge.uid)
     }
 }
 
-fn is_in(cue: Cue, life: &Life, writes: bool) -> bool {
+fn is_in(cue: Cue, life: &Life, (writes, has_promised): (bool, bool)) -> bool {
+    if matches!(cue, Cue::Promised | Cue::Promises) {
+        return has_promised;
+    }
     let Some(log) = life.node.log() else { return false };
     match cue {
         Cue::Election => log.in_office() && !log.may_act(),
         Cue::JointPhase => log.voters().is_joint(),
         Cue::Write => writes,
         Cue::Removal => log.in_office() && victim_in(life).is_some(),
+        Cue::Promised | Cue::Promises => false,
     }
 }
 

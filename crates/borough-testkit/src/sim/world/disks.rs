@@ -33,6 +33,17 @@ impl World {
         self.queue.plan(due, Happening::Synced { slot });
     }
 
+    /// The life in that slot wants that written. If it founds a cluster, and not by the order of an operator, it has heard everybody it has to.
+    pub(super) fn is_founding_right(&self, slot: SlotIndex, write: &Write) -> Result<(), Violation> {
+        let Some(life) = &self.slots[slot].life else { return Ok(()) };
+        let Write::Become { record: Some(record), log, .. } = write else { return Ok(()) };
+        let founds = record.bond == Bond::Member && !log.is_empty();
+        if !founds || self.rules.is_begun_anew(record.memory.cluster) {
+            return Ok(());
+        }
+        life.watch.founds((life.uid(), &self.slots[slot].address), &self.disks.of(slot).image)
+    }
+
     /// A write may be synced.
     pub(super) fn synced(&mut self, slot: SlotIndex) -> Result<(), Violation> {
         let Some(synced) = self.disks.of_mut(slot).sync(self.now) else {

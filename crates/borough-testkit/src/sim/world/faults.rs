@@ -75,6 +75,7 @@ impl World {
             }
             Fault::Apart { one, other, lasts } => self.cut_pair((one, other), true, lasts),
             Fault::OneWay { from, to, lasts } => self.cut_pair((from, to), false, lasts),
+            Fault::BadLinks { ways, lasts } => self.break_links(ways, lasts),
             Fault::Deaf { whom, lasts } => self.isolate(whom, |slot, other| (other, slot), lasts),
             Fault::Mute { whom, lasts } => self.isolate(whom, |slot, other| (slot, other), lasts),
             Fault::Storm { weather, lasts } => {

@@ -64,10 +64,16 @@ impl World {
             Some(((before, Operator::Right), cluster)) => self.rules.begun_anew(cluster, before),
             None => {}
         }
-        image.map_or(Ok(()), |image| Rules::starts(&node, &image))?;
+        image.as_ref().map_or(Ok(()), |image| Rules::starts(&node, image))?;
         self.slots.is_voter((uid, node.voter()), slot);
         let number = number_of(uid);
-        self.slots[slot].life = Some(Life::new(number, self.now, node, clock));
+        let mut life = Life::new(number, self.now, node, clock);
+        // One that an operator has begin anew is another voter.
+        let resumed = image.filter(|image| image.log.is_some() && image.voter == life.node.voter());
+        if let Some(cluster) = life.node.cluster().filter(|_| resumed.is_some() && order.is_none()) {
+            life.watch.resumes(cluster, life.node.voter());
+        }
+        self.slots[slot].life = Some(life);
         self.slots[slot].was_used = true;
         self.plan_work(slot);
         self.settle(slot)

@@ -9,6 +9,7 @@
 //! ```
 
 mod ambush;
+mod bad_links;
 mod budget;
 mod discovery;
 mod disks;
@@ -290,6 +291,9 @@ impl World {
         self.handled += 1;
         let local = life.local(self.now);
         self.trace.line(self.now, || format!("n{slot} {} {}", life.uid(), shown(&input)));
+        if let Input::Message { message, .. } = &input {
+            life.watch.hears(message);
+        }
         let before = Before::input(life, &input);
         self.meeting = Meeting::of(self.now, life, &input);
         life.node.handle(local, input, &mut self.effects);
@@ -335,7 +339,7 @@ impl World {
         let uid = life.uid();
         match effect {
             Effect::Send { to, message } => {
-                self.rules.listen(life, &to, &message)?;
+                self.rules.listen(self.now, life, &to, &message)?;
                 if self.settings.durable
                     && let Peer::Node(to) = to
                     && let Some(voter) = self.slots.voter_of(to)
@@ -349,7 +353,10 @@ impl World {
             }
             // What a removed node sent before is still on its way: the machine has to refuse it by itself.
             Effect::Close(_) => {}
-            Effect::Write { number, write } => self.write(slot, number, write),
+            Effect::Write { number, write } => {
+                self.is_founding_right(slot, &write)?;
+                self.write(slot, number, write);
+            }
             Effect::Publish(event) => self.publish(slot, &event)?,
             Effect::End(end) => self.end(slot, &end)?,
         }
@@ -393,6 +400,7 @@ impl World {
             _ => {}
         }
         match event {
+            Event::Admitted(_) => self.is_admitted_again(slot)?,
             Event::Joined(cluster) => {
                 let is_recovery = self.rules.is_begun_anew(*cluster);
                 self.joins(slot, *cluster, is_recovery);
