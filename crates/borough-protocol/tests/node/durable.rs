@@ -273,6 +273,29 @@ fn a_voter_whose_disk_is_full_stops_answering_and_the_others_go_on() {
     rig.always("and run", 10 * SECOND, |rig| rig.runs("b") && rig.runs("c"));
 }
 
+/// With nothing to decide it has nothing to write: nobody would ever miss what it cannot do.
+#[test]
+fn a_coordinator_that_learns_that_its_disk_fails_leaves_office() {
+    let mut rig = grown(&THREE);
+    assert_eq!(rig.coordinator(), Some("a"));
+    rig.disk_works("a", false);
+    rig.wait_until("another one is in office", 3 * SECOND, |rig| {
+        rig.coordinator().is_some_and(|name| name != "a")
+    });
+    rig.always("it does not come back, and all go on", 20 * SECOND, |rig| {
+        rig.coordinator().is_some_and(|name| name != "a") && rig.is_whole(&THREE)
+    });
+}
+
+#[test]
+fn a_node_alone_is_in_office_again_when_its_disk_works_again() {
+    let mut rig = grown(&["a"]);
+    rig.disk_works("a", false);
+    rig.wait_until("it decides nothing", 3 * SECOND, |rig| rig.coordinator().is_none());
+    rig.disk_works("a", true);
+    rig.wait_until("it goes on", 3 * SECOND, |rig| rig.coordinator() == Some("a") && rig.is_whole(&["a"]));
+}
+
 /// The directory is mounted at another address: its older life is replaced, and nobody waits until it is found to be silent.
 #[test]
 fn a_life_at_another_address_replaces_the_older_one_of_its_directory() {
