@@ -255,4 +255,11 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
             Self::Store(log) => log.stop_voting(until),
         }
     }
+
+    fn resign(&mut self) {
+        match self {
+            Self::Voters(log) => log.resign(),
+            Self::Store(log) => log.resign(),
+        }
+    }
 }

@@ -197,4 +197,7 @@ pub trait Log<P, S> {
     /// last one of the coordinator that noticed. By then it has everything again that it may have confirmed, and a term in
     /// which the votes that it may have forgotten no longer count.
     fn stop_voting(&mut self, _until: u64) {}
+
+    /// Leaves office, if it is in office: it cannot write what it would decide.
+    fn resign(&mut self) {}
 }

@@ -331,9 +331,18 @@ impl Node {
     }
 
     /// Nothing that a disk which does not work should have written is reported, so the log falls silent by itself; renewals are not answered either.
-    pub(super) fn disk_works(&mut self, works: bool) {
-        if let Some(disk) = &mut self.disk {
-            disk.has_failed = !works;
+    /// A coordinator with nothing to write would notice nothing of that and stay in office, deaf to renewals: it leaves, and another voter is elected.
+    pub(super) fn disk_works(&mut self, now: Timestamp, works: bool, effects: &mut Effects<Effect>) {
+        let Some(disk) = &mut self.disk else { return };
+        disk.has_failed = !works;
+        if let Phase::TakingPart(participant) = &mut self.phase {
+            participant.durable.disk_failed = !works;
+            if !works {
+                participant.log.resign();
+            }
+            if let Some(end) = participant.settle(now, effects) {
+                self.end(end, effects);
+            }
         }
     }
 }

@@ -74,8 +74,8 @@ impl Participant {
             Word::Log(message) if self.is_of_another_table(&message) => {}
             // Nobody knows yet for which voter this life speaks: its log must not be taken for that of another one.
             Word::Log(_) if self.identity.is_durable() && !self.lives.is_known(from) => {}
-            // Nothing could be written, and nobody would be answered: what came would only pile up. A coordinator has to hear of later terms.
-            Word::Log(_) if self.durable.disk_failed && !self.log.in_office() => {}
+            // Nothing could be written, and nobody would be answered: what came would only pile up.
+            Word::Log(_) if self.durable.disk_failed => {}
             Word::Log(message) => {
                 let message = CarrierMessage::Voters(message);
                 let from = self.lives.voter(from);

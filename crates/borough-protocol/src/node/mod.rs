@@ -443,7 +443,7 @@ impl Machine for Node {
         }
         match input {
             Input::Written(up_to) => self.written(now, up_to, effects),
-            Input::DiskWorks(works) => self.disk_works(works),
+            Input::DiskWorks(works) => self.disk_works(now, works, effects),
             Input::Message { .. } | Input::Command(_) | Input::Deadline => self.take(now, input, effects),
         }
         self.write(now, effects);

@@ -194,7 +194,8 @@ impl Participant {
     }
 
     fn remaining(&self, now: Timestamp, uid: Uid, member: &Member) -> Remaining {
-        let identity = self.lives.voter(uid);
+        // A newer life may speak for its directory by now: the table says which voter it is.
+        let identity = if self.identity.is_durable() { member.voter() } else { VoterId::of_life(uid) };
         let votes = self.holder.voters().names(identity);
         let address = member.incarnation.address.clone();
         let is_heard = self.seems_alive(now, identity, &address)

@@ -11,7 +11,9 @@ impl Participant {
     /// When this node would stand, if it hears of no coordinator until then.
     pub(super) fn stands_at(&self, now: Timestamp) -> Timestamp {
         let by_store = self.log.store().is_some();
-        if self.log.in_office() || !(self.votes() || by_store && !self.table.is_closing()) {
+        // With a disk that takes no writes it could not vote for itself.
+        let may_stand = !self.durable.disk_failed && !self.log.in_office();
+        if !(may_stand && (self.votes() || by_store && !self.table.is_closing())) {
             return Timestamp::NEVER;
         }
         let settings = &self.identity.settings;

@@ -1,5 +1,7 @@
 //! Nodes with disks: voters that start again are the voters they were, and nothing is founded twice.
 
+use std::collections::BTreeMap;
+
 use borough_protocol::disk::{Bond, Image};
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::{Awaited, Missing};
@@ -271,6 +273,46 @@ fn a_voter_whose_disk_is_full_stops_answering_and_the_others_go_on() {
         rig.table("b").members().len() == 4 && rig.runs("d")
     });
     rig.always("and run", 10 * SECOND, |rig| rig.runs("b") && rig.runs("c"));
+}
+
+/// With nothing to decide it has nothing to write: nobody would ever miss what it cannot do.
+#[test]
+fn a_coordinator_that_learns_that_its_disk_fails_leaves_office() {
+    let mut rig = grown(&THREE);
+    assert_eq!(rig.coordinator(), Some("a"));
+    rig.disk_works("a", false);
+    rig.wait_until("another one is in office", 3 * SECOND, |rig| {
+        rig.coordinator().is_some_and(|name| name != "a")
+    });
+    rig.always("it does not come back, and all go on", 20 * SECOND, |rig| {
+        rig.coordinator().is_some_and(|name| name != "a") && rig.is_whole(&THREE)
+    });
+}
+
+#[test]
+fn a_node_alone_is_in_office_again_when_its_disk_works_again() {
+    let mut rig = grown(&["a"]);
+    rig.disk_works("a", false);
+    rig.wait_until("it decides nothing", 3 * SECOND, |rig| rig.coordinator().is_none());
+    rig.disk_works("a", true);
+    rig.wait_until("it goes on", 3 * SECOND, |rig| rig.coordinator() == Some("a") && rig.is_whole(&["a"]));
+}
+
+/// The table names its older life: what is heard of the newer one counts for the same voter.
+#[test]
+fn an_operator_is_not_asked_to_give_up_a_voter_that_has_started_again() {
+    let names = ["a", "b", "c", "d", "e"];
+    let mut rig = grown(&names);
+    crash_all(&mut rig, &["c", "d", "e"]);
+    rig.crash("b");
+    rig.start("b");
+    rig.pass(20 * SECOND);
+    let remains = rig.nodes["a"].recovery(rig.local("a")).expect("no quorum is left");
+    let remains = remains.expect("it is a member").others;
+    let seen = remains.iter().map(|other| (other.address.as_str(), (other.votes, other.is_heard)));
+    let seen: BTreeMap<&str, (bool, bool)> = seen.collect();
+    let gone = (true, false);
+    assert_eq!(seen, [("b", (true, true)), ("c", gone), ("d", gone), ("e", gone)].into());
 }
 
 /// The directory is mounted at another address: its older life is replaced, and nobody waits until it is found to be silent.

@@ -195,6 +195,12 @@ impl Rig {
         self.paused.remove(name);
     }
 
+    /// Whether the disk of that node takes writes from now on; the node is told.
+    pub(crate) fn disk_works(&mut self, name: &'static str, works: bool) {
+        self.disks.of(name).full = !works;
+        self.input(name, Input::DiskWorks(works));
+    }
+
     pub(crate) fn command(&mut self, name: &'static str, command: Command) {
         self.input(name, Input::Command(command));
     }

@@ -17,7 +17,8 @@
 //!
 //! A write that fails is never reported as written: then this voter falls silent, and nothing else needs to be done. A
 //! coordinator leaves office after `suspect_after`, because nobody answers what was never sent. So does a coordinator whose
-//! disk takes longer than that for a write: the others count heartbeats only once they have left.
+//! disk takes longer than that for a write: the others count heartbeats only once they have left. One that has nothing to write
+//! learns of a broken disk from its caller alone, who has it resign.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

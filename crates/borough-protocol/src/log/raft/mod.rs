@@ -432,4 +432,10 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
             self.leave_office();
         }
     }
+
+    fn resign(&mut self) {
+        if self.in_office() {
+            self.leave_office();
+        }
+    }
 }

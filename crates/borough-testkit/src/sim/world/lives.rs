@@ -90,6 +90,7 @@ impl World {
         self.keeps_state(slot, end)?;
         self.yields(slot, end)?;
         self.note_end(slot, end);
+        self.closed_at = if *end == End::Closed { Some(self.now) } else { self.closed_at };
         is_readable(slot, end)?;
         // One that left is another process when it comes back.
         let is_same_process = matches!(end, End::GaveUp(_));

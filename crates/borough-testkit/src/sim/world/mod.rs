@@ -103,6 +103,8 @@ pub(super) struct World {
     meeting: Option<Meeting>,
     /// The cluster that somebody was told to shut down.
     closed: Option<Cluster>,
+    /// When a life last ended because its whole cluster was shut down.
+    closed_at: Option<Moment>,
     circles: u32,
     circles_at: Moment,
 }
@@ -166,6 +168,7 @@ impl World {
             cut_off: BTreeSet::new(),
             meeting: None,
             closed: None,
+            closed_at: None,
             circles: 0,
             circles_at: Moment::START,
             complete_since: match plan.settings.strategy {

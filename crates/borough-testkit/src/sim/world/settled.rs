@@ -8,7 +8,9 @@ impl World {
     /// What keeps the cluster from being as it should be, and the rule that says so; none if nothing does.
     pub(in crate::sim) fn unfinished(&self) -> Option<(&'static str, String)> {
         match self.closed {
-            Some(cluster) => Some(("closing", invariants::unclosed(cluster, &self.lives())?)),
+            Some(cluster) => {
+                Some(("closing", invariants::unclosed((cluster, self.closed_at), &self.lives())?))
+            }
             None => Some(("agreement", self.unsettled()?)),
         }
     }
