@@ -2,7 +2,7 @@
 //!
 //! | rule | looks at |
 //! |---|---|
-//! | no two activations overlap; no older epoch works after a newer one | turns by time; for what a process does that had stood still see `late` |
+//! | no two activations overlap: no epoch works in two processes, none after a newer one | turns by time; for what a process does that had stood still see `late` |
 //! | no older life answers after a newer one | answers as they came |
 //! | a life ends only where its process was harmed | turns by time |
 //! | a state that moved was not rolled back | the counts of each life's turns |
@@ -46,7 +46,18 @@ fn epochs_never_fall(of_id: &OfId<'_>, history: &History, faults: &mut Faults) {
                     )
                 });
             }
-            Some((_, highest, _)) if epoch == highest => {}
+            Some((other, highest, since)) if epoch == highest => {
+                if other != *process {
+                    faults.note("two activations overlap", || {
+                        let (here, there) = (&history.processes[*process], &history.processes[other]);
+                        let late = after(at, since);
+                        format!(
+                            "{} in {here} at epoch {epoch}, {late:?} after {there} had begun with the same",
+                            of_id.id
+                        )
+                    });
+                }
+            }
             _ => newest = Some((*process, epoch, at)),
         }
     }

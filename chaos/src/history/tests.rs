@@ -113,6 +113,12 @@ fn an_older_epoch_at_work_after_a_newer_one_is_found() {
 }
 
 #[test]
+fn an_epoch_at_work_in_two_processes_is_found() {
+    let faults = moved().told(6, 3).turn(HERE, 7, 2, 7, 3, 3).page(9, 7, 3, 3).faults(Lives::EndAnywhere);
+    assert_eq!(faults, ["two activations overlap"]);
+}
+
+#[test]
 fn the_late_turns_of_a_frozen_process_are_counted_and_their_answers_found() {
     let tale = Tale::new()
         .told(1, 1)

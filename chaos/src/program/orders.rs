@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `status` | how the process is, by its runtime: a runtime that stands still does not answer |
 //! | `leave` | leaves the cluster; the process stays |
+//! | `leave-apart` | the same, asked for on a thread without a runtime: obeyed whatever became of that of the node |
 //! | `tell NODE COUNT [BYTES]` | as many messages to the counter of that node, in order |
 //! | `asks NODE MILLIS` | asks it, one at a time, for so long |
 //! | `lookup NODE` | finds its counter |
@@ -67,6 +68,10 @@ impl Orders {
         match words[..] {
             ["release"] => ledger::release(),
             ["drop-runtime"] => self.runtime_goes.notify_one(),
+            ["leave-apart"] => {
+                self.leave_apart(id);
+                return true;
+            }
             _ => return false,
         }
         say(&Said::Answer { id, answer: Answer::Done });
@@ -174,6 +179,19 @@ impl Orders {
             median_us: took.get(took.len() / 2).copied().unwrap_or(0),
             max_us: took.last().copied().unwrap_or(0),
         })
+    }
+
+    /// Leaves, and says what came of it: on a thread of its own, which needs nothing of the node's runtime.
+    fn leave_apart(&self, id: u64) {
+        let node = self.node.clone();
+        std::thread::spawn(move || {
+            let left = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime.block_on(node.leave()).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            let answer = left.map_or_else(|why| Answer::Failed { why }, |()| Answer::Done);
+            say(&Said::Answer { id, answer });
+        });
     }
 
     /// They meet first, so that none is left to do the work of the others.

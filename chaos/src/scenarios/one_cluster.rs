@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use super::{Outcome, REMOVAL_BOUND, seconds};
 use crate::fleet::{Disk, Fleet, SETTLE_BOUND, name, shuffled};
 
-/// How often each restart is done.
-const ROUNDS: usize = 3;
+/// How long a process is down that was killed, each time: before anybody misses it, while others are about to, after its removal.
+pub(crate) const DOWN: [Duration; 3] =
+    [Duration::ZERO, Duration::from_millis(1500), Duration::from_millis(6000)];
 /// How often all are killed.
 const POWER_CUTS: u64 = 2;
 /// How long a node may take to leave.
@@ -19,19 +20,23 @@ pub(super) fn the_only_seed_restarts(fleet: &mut Fleet) -> Outcome {
     fleet.starts_with.seeds = vec![1];
     let (cluster, began) = form(fleet, 5)?;
     let mut slowest = Duration::ZERO;
-    for _ in 0..ROUNDS {
+    for down in DOWN {
         let status = fleet.terminate(1, LEAVE_BOUND)?;
         if !status.success() {
             return Err(format!("n1 ended by {status} after SIGTERM"));
         }
+        // How long it is down is what is tested.
+        std::thread::sleep(down);
         slowest = slowest.max(come_back(fleet, &[1])?);
         fleet.kill(1)?;
+        std::thread::sleep(down);
         slowest = slowest.max(come_back(fleet, &[1])?);
     }
     fleet.undisturbed_lives(&[2, 3, 4, 5], began)?;
     one_cluster(fleet, began, &cluster)?;
     Ok(format!(
-        "{ROUNDS} leaves, {ROUNDS} kills: each time back in the same cluster, within {}",
+        "{0} leaves, {0} kills: each time back in the same cluster, within {1}",
+        DOWN.len(),
         seconds(slowest)
     ))
 }
@@ -40,15 +45,17 @@ pub(super) fn both_seeds_restart(fleet: &mut Fleet) -> Outcome {
     fleet.starts_with.seeds = vec![1, 2];
     let (cluster, began) = form(fleet, 5)?;
     let mut slowest = Duration::ZERO;
-    for round in 0..ROUNDS {
+    for (round, down) in DOWN.into_iter().enumerate() {
         fleet.kill(1)?;
         fleet.kill(2)?;
+        std::thread::sleep(down);
         let order = if round % 2 == 0 { [1, 2] } else { [2, 1] };
         slowest = slowest.max(come_back(fleet, &order)?);
     }
     fleet.undisturbed_lives(&[3, 4, 5], began)?;
     one_cluster(fleet, began, &cluster)?;
-    Ok(format!("{ROUNDS} times both were killed: back in the same cluster, within {}", seconds(slowest)))
+    let (times, slowest) = (DOWN.len(), seconds(slowest));
+    Ok(format!("{times} times both were killed: back in the same cluster, within {slowest}"))
 }
 
 /// Starts nodes at these places again, and waits until all agree: how long that took.

@@ -11,6 +11,9 @@ const SHORT: Duration = Duration::from_millis(300);
 /// Three times the longest fail-over of default settings.
 const THREE_FAILOVERS: Duration = Duration::from_millis(10_500);
 
+/// What a node says that was told to leave, and gave up its lease already.
+const CANNOT_LEAVE: &str = "the node cannot leave";
+
 /// What a node logs at ERROR that cannot run its entities any more.
 pub(crate) const GIVES_UP: &str = "the node cannot run its entities";
 
@@ -71,6 +74,15 @@ pub(super) fn blocked_workers(fleet: &mut Fleet) -> Outcome {
     Ok(format!("blocked for {THREE_FAILOVERS:?}, nothing seen"))
 }
 
+/// That a node which gave up its lease says at once that it cannot leave.
+pub(crate) fn cannot_leave(fleet: &mut Fleet, place: usize) -> Result<(), String> {
+    match fleet.ask(place, "leave-apart", ANSWER_BOUND) {
+        Err(why) if why.contains(CANNOT_LEAVE) => Ok(()),
+        Err(why) => Err(format!("its leave should fail at once: {why}")),
+        Ok(answer) => Err(format!("it cannot work, and left all the same: {answer:?}")),
+    }
+}
+
 pub(super) fn runtime_gone(fleet: &mut Fleet) -> Outcome {
     fleet.form(5)?;
     let (began, victim) = (Instant::now(), 5);
@@ -83,6 +95,7 @@ pub(super) fn runtime_gone(fleet: &mut Fleet) -> Outcome {
         Some(view) if view.standing.starts_with("failed") => Ok(()),
         view => Err(format!("it is {:?}", view.map(|view| &view.standing))),
     })?;
+    cannot_leave(fleet, victim)?;
     let took = fleet.removed(before, &others, dropped, REMOVAL_BOUND)?;
     fleet.settled_at(&others, SETTLE_BOUND)?;
     fleet.kill(victim)?;

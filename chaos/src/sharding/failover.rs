@@ -8,7 +8,7 @@ use super::stage::{CLIENT, Stage};
 use super::suite::{Options, fleet};
 use super::verdict::{Played, millis};
 use crate::fleet::SETTLE_BOUND;
-use crate::history::{self, Lives};
+use crate::history;
 use crate::janitor::Janitor;
 use crate::scenarios::Wants;
 
@@ -52,7 +52,6 @@ pub(super) fn kill_many(
 ) -> Result<(Vec<Failover>, Played), String> {
     let mut fleet = fleet(options, Wants::Loopback, None, janitor, folder)?;
     let mut stage = Stage::set(&mut fleet, HOSTS, 1, options.rate, true)?;
-    stage.expected.lives = Lives::EndAnywhere;
     let mut done: Vec<Kill> = Vec::new();
     let mut coordinators = 0;
     for number in 0..kills {

@@ -31,6 +31,8 @@ pub(super) fn voters_on_the_smaller_side(stage: &mut Stage<'_>) -> Outcome {
     stage.fleet.start(5)?;
     stage.fleet.settled(SETTLE_BOUND)?;
     stage.balanced()?;
+    // What has moved to the seventh, and had no turn there, would be lost with it, and nobody could tell where it lived.
+    stage.every_entity_has_had_a_turn()?;
     stage.tolerates()?;
     let (cluster, began) = (cluster_of(stage.fleet)?, Instant::now());
     let voters = stage.fleet.status(CLIENT)?.view.voters;

@@ -8,14 +8,11 @@ use super::verdict::millis;
 use crate::fleet::{Disk, SETTLE_BOUND, name, shuffled};
 use crate::history::Lives;
 use crate::scenarios::Outcome;
-use crate::scenarios::one_cluster::{cluster_of, one_cluster, seeds};
+use crate::scenarios::one_cluster::{DOWN, cluster_of, one_cluster, seeds};
 
 const TIMES: usize = 20;
 /// How soon it has to listen again, and when it is killed the next time.
 const SOON: Duration = Duration::from_secs(1);
-
-/// How often seeds are killed.
-const ROUNDS: usize = 3;
 
 pub(super) fn twenty_times(stage: &mut Stage<'_>) -> Outcome {
     // Shards are on their way there when it is killed: what has moved, and had no turn there, is lost as well.
@@ -43,23 +40,26 @@ pub(super) fn the_only_seed(stage: &mut Stage<'_>) -> Outcome {
     let (cluster, began) = (cluster_of(stage.fleet)?, Instant::now());
     let_go(stage, 1)?;
     come_back(stage, &[1])?;
-    for _ in 0..ROUNDS {
+    for down in DOWN {
         stage.kill(1)?;
+        // How long it is down is what is tested.
+        std::thread::sleep(down);
         come_back(stage, &[1])?;
     }
     one_cluster(stage.fleet, began, &cluster)?;
-    Ok(format!("it left once and was killed {ROUNDS} times"))
+    Ok(format!("it left once and was killed {} times", DOWN.len()))
 }
 
 pub(super) fn both_seeds(stage: &mut Stage<'_>) -> Outcome {
     let (cluster, began) = (cluster_of(stage.fleet)?, Instant::now());
-    for round in 0..ROUNDS {
+    for (round, down) in DOWN.into_iter().enumerate() {
         stage.kill(1)?;
         stage.kill(2)?;
+        std::thread::sleep(down);
         come_back(stage, if round % 2 == 0 { &[1, 2] } else { &[2, 1] })?;
     }
     one_cluster(stage.fleet, began, &cluster)?;
-    Ok(format!("both were killed {ROUNDS} times"))
+    Ok(format!("both were killed {} times", DOWN.len()))
 }
 
 /// Starts hosts at these places again, and waits until each has its share.
@@ -74,11 +74,11 @@ fn come_back(stage: &mut Stage<'_>, places: &[usize]) -> Result<(), String> {
 }
 
 pub(super) fn all(stage: &mut Stage<'_>) -> Outcome {
-    stage.expected.lives = Lives::EndAnywhere;
     let disk = stage.fleet.starts_with.disk;
     let mut orders = Vec::new();
     for seed in seeds() {
         let (before, cluster, killed) = (stage.balanced()?, cluster_of(stage.fleet)?, Instant::now());
+        stage.harm(&stage.hosts())?;
         stage.cut_short(CLIENT)?;
         let order = shuffled(stage.fleet.kill_all()?, seed);
         let names: Vec<_> = order.iter().map(|place| name(*place)).collect();

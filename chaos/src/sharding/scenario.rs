@@ -172,4 +172,11 @@ pub(super) const ALL: &[Scenario] = &[
     )
     .seeds(&[1, 2, 3])
     .disk(Disk::Kept),
+    scenario(
+        22,
+        "wedged-leave",
+        "handlers block the runtime of an owner, and it is told to leave: it does, and others take over",
+        4,
+        wedging::told_to_leave,
+    ),
 ];

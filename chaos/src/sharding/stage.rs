@@ -23,6 +23,8 @@ pub(super) const BALANCE_BOUND: Duration = Duration::from_secs(40);
 const STOP_BOUND: Duration = Duration::from_secs(60);
 /// How long a node may take to say what all nodes host.
 const SHARDS_BOUND: Duration = Duration::from_secs(8);
+/// What a process logs at ERROR that something was done to, when it hears that the others went on without it.
+const REMOVED: &str = "the cluster removed this node and goes on without it";
 /// How often it is asked.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -397,7 +399,12 @@ impl<'a> Stage<'a> {
             }
         }
         for (log, _) in self.fleet.logs() {
-            played.look_at_log(&log, &self.fleet.expected_errors)?;
+            let mut errors = self.fleet.expected_errors.clone();
+            let process = log.file_stem().unwrap_or_default().to_string_lossy();
+            if matches!(&self.expected.lives, Lives::EndIn(harmed) if harmed.contains(process.as_ref())) {
+                errors.push(REMOVED);
+            }
+            played.look_at_log(&log, &errors)?;
         }
         Ok((played, history))
     }

@@ -6,7 +6,7 @@ use super::stage::Stage;
 use crate::fleet::{ANSWER_BOUND, SETTLE_BOUND};
 use crate::history::{Thaw, now};
 use crate::scenarios::Outcome;
-use crate::scenarios::pausing::GIVES_UP;
+use crate::scenarios::pausing::{GIVES_UP, cannot_leave};
 use crate::words::LEDGER;
 
 /// What is logged at ERROR of workers that do not answer: of the driver, of a worker with a handler, of one without.
@@ -21,6 +21,8 @@ const NAMED_BOUND: Duration = Duration::from_secs(30);
 pub(super) const WEDGED_AFTER: Duration = Duration::from_secs(15);
 /// So long nobody was removed, as far as a node knows, before it gives up its lease for that; and some more.
 const QUIET: Duration = Duration::from_secs(5 * 60 + 5);
+/// How long the leave of a node may take whose handlers never return: what does not stop has 60 s, the others a lease; and some more on a busy machine.
+const WEDGED_LEAVE_BOUND: Duration = Duration::from_secs(60 + 30);
 /// How long the others may take to remove it: its turn among those who could be wedged comes 10 s after the one before.
 const GIVE_UP_BOUND: Duration = Duration::from_secs(15 + 10 * 6 + 20);
 
@@ -34,6 +36,7 @@ pub(super) fn runtime_gone(stage: &mut Stage<'_>) -> Outcome {
     stage.every_entity_has_had_a_turn()?;
     stage.harm_is_over();
     has_failed(stage, victim)?;
+    cannot_leave(stage.fleet, victim)?;
     start_again(stage, victim)?;
     stage.fleet.undisturbed_lives(&others, began)?;
     Ok(format!("n{victim} lost its runtime"))
@@ -69,6 +72,7 @@ pub(super) fn given_up(stage: &mut Stage<'_>) -> Outcome {
     wedge(stage, victim)?;
     stage.removed(uid, &others, GIVE_UP_BOUND)?;
     let removed = began.elapsed();
+    cannot_leave(stage.fleet, victim)?;
     stage.balanced_over(LEDGER, &others)?;
     stage.expected.wedged.insert(process.clone(), (from, now()));
     stage.every_entity_has_had_a_turn()?;
@@ -83,6 +87,33 @@ pub(super) fn given_up(stage: &mut Stage<'_>) -> Outcome {
     start_again(stage, victim)?;
     stage.fleet.undisturbed_lives(&others, began)?;
     Ok(format!("n{victim} was blocked, gave up, and was removed after {:.1} s", removed.as_secs_f64()))
+}
+
+/// Handlers block its runtime, and it is told to leave: what is not blocked moves, what is begins elsewhere when its time is over.
+pub(super) fn told_to_leave(stage: &mut Stage<'_>) -> Outcome {
+    let (victim, others) = victim(stage)?;
+    let (process, uid) = (stage.fleet.process_name(victim)?, stage.fleet.uid(victim)?);
+    stage.fleet.expected_errors.extend(SILENT.into_iter().chain(OUTLASTS));
+    let began = Instant::now();
+    stage.harm(&[victim])?;
+    let from = now();
+    wedge(stage, victim)?;
+    let leave = stage.fleet.order(victim, "leave-apart")?;
+    let answer = stage.fleet.answer(victim, leave, WEDGED_LEAVE_BOUND)?;
+    let took = began.elapsed();
+    stage.removed(uid, &others, SETTLE_BOUND)?;
+    stage.balanced_over(LEDGER, &others)?;
+    stage.expected.wedged.insert(process.clone(), (from, now()));
+    stage.every_entity_has_had_a_turn()?;
+    stage.harm_is_over();
+    let before = now();
+    stage.fleet.ask(victim, "release", ANSWER_BOUND)?;
+    let thaw = Thaw::new(before, now(), stage.max_pause()).of_blocked_turns();
+    stage.expected.frozen.insert(process, thaw);
+    stage.every_entity_has_had_a_turn()?;
+    start_again(stage, victim)?;
+    stage.fleet.undisturbed_lives(&others, began)?;
+    Ok(format!("n{victim} was blocked, told to leave, and said {answer:?} after {:.1} s", took.as_secs_f64()))
 }
 
 /// A host that is not the coordinator, and the other hosts.
