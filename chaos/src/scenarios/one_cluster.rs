@@ -7,8 +7,7 @@ use super::{Outcome, REMOVAL_BOUND, seconds};
 use crate::fleet::{Disk, Fleet, SETTLE_BOUND, name, shuffled};
 
 /// How long a process is down that was killed, each time: before anybody misses it, while others are about to, after its removal.
-pub(crate) const DOWN: [Duration; 3] =
-    [Duration::ZERO, Duration::from_millis(1500), Duration::from_millis(6000)];
+pub(crate) const DOWN: [Duration; 3] = [Duration::ZERO, Duration::from_millis(1500), Duration::from_secs(6)];
 /// How often all are killed.
 const POWER_CUTS: u64 = 2;
 /// How long a node may take to leave.

@@ -175,7 +175,7 @@ pub(super) const ALL: &[Scenario] = &[
     scenario(
         22,
         "wedged-leave",
-        "handlers block the runtime of an owner, and it is told to leave: it does, and others take over",
+        "handlers block the runtime of an owner, and it is told to leave: that does not hang, and others take over once it is stopped",
         4,
         wedging::told_to_leave,
     ),

@@ -141,6 +141,12 @@ pub enum LeaveError {
         "the node cannot leave: {0}; the others remove it by themselves, stop the process and start it again"
     )]
     Failed(Failure),
+    /// A worker has not answered for 75 s, because a handler blocks it or the runtime does not run it: what lives there cannot move. The node still is a member,
+    /// and goes on leaving once the worker answers; see [`Node::wedged_workers`](crate::Node::wedged_workers).
+    #[error(
+        "the node has not left yet: a worker has not answered for 75 s, see the log for what blocks it; it leaves once the worker answers; otherwise stop the process, and the others take over"
+    )]
+    Wedged,
     /// It has no part in a cluster any more, but its data directory does not say so: the disk failed, or did not answer.
     #[error(
         "the node has no part in a cluster any more, but its data directory does not say so: the disk did not take the last write, see the log; started again on that directory, the node looks for the cluster that it was in"

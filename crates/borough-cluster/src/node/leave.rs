@@ -16,7 +16,7 @@ impl Node {
     /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the
     /// same end. Cancel safe: a leave once begun goes on. If too few voters can be heard to take note, it ends when the node gives its life
     /// up by itself, after ten lease times (10 s with default settings). Fails at once on a node that gave up its lease because it cannot work, see
-    /// [`Standing::Failed`].
+    /// [`Standing::Failed`]; and on one of whose workers has not answered for 75 s, because a handler blocks it, see [`LeaveError::Wedged`].
     pub async fn leave(&self) -> Result<(), LeaveError> {
         leave(&self.shared).await
     }
@@ -36,7 +36,12 @@ pub(super) async fn leave(control: &Arc<Control>) -> Result<(), LeaveError> {
     control.is_leaving.store(true, Ordering::Relaxed);
     // Refused only if there is nobody who could leave any more.
     let _ = control.commands.send(Input::Command(Command::Leave)).await;
-    over(control).await
+    // What has come about counts, whatever its workers do.
+    tokio::select! {
+        biased;
+        left = over(control) => left,
+        () = control.sharding.watchdog.is_hopeless() => Err(LeaveError::Wedged),
+    }
 }
 
 /// Waits until the node has no part in a cluster any more.

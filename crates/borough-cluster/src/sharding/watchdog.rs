@@ -23,6 +23,10 @@ pub(crate) const PING_EVERY: Duration = Duration::from_secs(1);
 /// A worker that has not answered so many pings in a row is wedged.
 pub(crate) const PINGS: u32 = 15;
 
+/// A node that leaves does not wait any longer for a worker that has not answered so many pings in a row: 60 s for its entities to move, and a shutdown's
+/// patience beyond that.
+const LEAVE_PINGS: u32 = 75;
+
 /// A worker that does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,11 +45,18 @@ pub(crate) struct Watchdog {
     /// Of the region driver.
     desk: Probe,
     wedged: Mutex<Vec<WedgedWorker>>,
+    /// Whether one of them has not answered for so long that a leave does not wait for it.
+    is_hopeless: watch::Sender<bool>,
 }
 
 impl Default for Watchdog {
     fn default() -> Self {
-        Self { failure: watch::Sender::new(None), desk: Probe::default(), wedged: Mutex::default() }
+        Self {
+            failure: watch::Sender::new(None),
+            desk: Probe::default(),
+            wedged: Mutex::default(),
+            is_hopeless: watch::Sender::new(false),
+        }
     }
 }
 
@@ -68,6 +79,13 @@ impl Watchdog {
             // The sender is here.
             None => std::future::pending().await,
         }
+    }
+
+    /// Ready once a worker has not answered for so long that a leave does not wait for it. Cancel safe, and needs no runtime.
+    pub(crate) async fn is_hopeless(&self) {
+        let mut hopeless = self.is_hopeless.subscribe();
+        // The sender is here.
+        drop(hopeless.wait_for(|is_hopeless| *is_hopeless).await);
     }
 
     /// The region driver answers.
@@ -140,7 +158,12 @@ impl Sharding {
         if worst == 0 && !before.is_empty() {
             tracing::info!("all workers answer again");
         }
-        u32::try_from(worst).unwrap_or(u32::MAX)
+        let worst = u32::try_from(worst).unwrap_or(u32::MAX);
+        let is_hopeless = worst >= LEAVE_PINGS;
+        self.watchdog
+            .is_hopeless
+            .send_if_modified(|known| std::mem::replace(known, is_hopeless) != is_hopeless);
+        worst
     }
 
     /// The workers that do not answer.
@@ -175,6 +198,7 @@ mod tests {
     use tokio::time::{Instant, timeout};
 
     use super::*;
+    use crate::node::LeaveError;
     use crate::testing::MemoryNetwork;
     use crate::topology::Standing;
 
@@ -210,6 +234,29 @@ mod tests {
         let coordinator = nodes[0].topology().current().coordinator;
         nodes.sort_by_key(|node| Some(node.uid()) != coordinator);
         nodes.try_into().unwrap()
+    }
+
+    /// A worker that never answers keeps its entities, so nothing else ends the wait.
+    #[tokio::test(start_paused = true)]
+    async fn a_leave_does_not_wait_for_a_worker_that_never_answers_and_goes_on_once_it_does() {
+        let [_a, _b, c] = cluster().await;
+        // No worker runs between these. The first is not missed.
+        c.sharding().ping(false);
+        for _ in 0..PINGS {
+            c.sharding().ping(false);
+        }
+        assert_eq!(c.wedged_workers().iter().filter(|worker| worker.kind.is_none()).count(), 1);
+        let waits = std::pin::pin!(c.sharding().watchdog.is_hopeless());
+        let is_over = waits.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_ready();
+        assert!(!is_over, "it may answer yet");
+        for _ in PINGS..LEAVE_PINGS {
+            c.sharding().ping(false);
+        }
+        assert_eq!(timeout(BOUND, c.leave()).await.unwrap(), Err(LeaveError::Wedged));
+        // They answer now that they run, and are asked again.
+        let mut hopeless = c.sharding().watchdog.is_hopeless.subscribe();
+        drop(timeout(BOUND, hopeless.wait_for(|is_hopeless| !*is_hopeless)).await.unwrap().unwrap());
+        assert_eq!(timeout(BOUND, c.leave()).await.unwrap(), Ok(()));
     }
 
     /// The table of that node, once it is so.
