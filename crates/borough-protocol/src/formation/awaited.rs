@@ -35,7 +35,8 @@ pub enum Missing {
 impl Seeking {
     /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
     pub fn awaited(&self) -> Vec<Awaited> {
-        let votes = |address: &Address| self.durable().any(|memory| memory.addresses().any(|other| other == address));
+        let votes =
+            |address: &Address| self.durable().any(|memory| memory.addresses().any(|other| other == address));
         let is_missing = |address: &&Address| !self.has_promised(address) || votes(address);
         let missing = self.required().into_iter().filter(is_missing);
         let why = |address: &Address| {

@@ -245,11 +245,15 @@ impl Seeking {
     }
 
     /// Whether nobody founds a cluster by a promise of this node once it joined the cluster of that table. If another node has its promise, it asks for that back
-    /// first: that node may not hear in time that this one has joined.
-    pub fn is_free_to_join(&mut self, now: Timestamp, table: &Table) -> bool {
+    /// first: that node may not hear in time that this one has joined. `from` welcomes.
+    pub fn is_free_to_join(&mut self, now: Timestamp, from: Uid, table: &Table) -> bool {
         self.promise.expire(now);
-        let joined = |uid| table.cluster().founder == uid || table.member(uid).is_some();
-        let is_free = self.promise.uid().is_none_or(joined);
+        let is_free = self.promise.node().is_none_or(|holder| {
+            let has_joined = table.cluster().founder == holder.uid || table.member(holder.uid).is_some();
+            // A later life of the one that had it welcomes.
+            has_joined
+                || table.member(from).is_some_and(|member| member.incarnation.address == holder.address)
+        });
         if !is_free {
             self.withdraws_until = Some(now + self.settings.seed_timeout);
         }

@@ -51,10 +51,10 @@ impl Promise {
     }
 
     /// The life of another node that has it.
-    pub(super) fn uid(&self) -> Option<Uid> {
+    pub(super) fn node(&self) -> Option<&Incarnation> {
         match self {
             Self::ToMyself => None,
-            Self::To { node, .. } => Some(node.uid),
+            Self::To { node, .. } => Some(node),
         }
     }
 

@@ -446,7 +446,8 @@ fn memory(voters: u64) -> Arc<Memory> {
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
     let granted = !matches!(past, Past::Suspended(_));
-    let answer = Vow { holder: seed.clone(), seed, attempt: 1, granted, withdrawn: false, past, pledged: [].into() };
+    let answer =
+        Vow { holder: seed.clone(), seed, attempt: 1, granted, withdrawn: false, past, pledged: [].into() };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
 
@@ -547,23 +548,27 @@ fn a_promise_ends_after_two_seed_timeouts_or_when_it_is_released() {
 #[test]
 fn a_node_that_is_welcomed_takes_its_promise_back_before_it_joins() {
     let cluster = |founder| Cluster { founder: Uid::new(founder).expect("not 0"), ..memory(1).cluster };
+    let from = Uid::new(9).expect("not 0");
     let of_another = Table::new(cluster(9));
     let mut b = seeking("b", 2, &["b"], Flaws::default());
     b.on_deadline(at(0), &mut Vec::new());
-    assert!(b.is_free_to_join(at(0), &of_another), "nobody has its promise");
+    assert!(b.is_free_to_join(at(0), from, &of_another), "nobody has its promise");
     assert_eq!(says(&mut b, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
-    assert!(b.is_free_to_join(at(20), &Table::new(cluster(1))), "the one that has its promise founded that cluster");
-    assert!(!b.is_free_to_join(at(20), &of_another));
+    assert!(
+        b.is_free_to_join(at(20), from, &Table::new(cluster(1))),
+        "the one that has its promise founded that cluster"
+    );
+    assert!(!b.is_free_to_join(at(20), from, &of_another));
     assert_eq!(says(&mut b, at(30), &knock_of("a", 1, Some(1))), [(1, false)]);
     assert_eq!(says(&mut b, at(30), &knock_of("a", 1, Some(2))), [(1, false)], "nor is anything promised");
     b.released(Uid::new(1).expect("not 0"), 2, &mut Vec::new());
-    assert!(b.is_free_to_join(at(40), &of_another));
+    assert!(b.is_free_to_join(at(40), from, &of_another));
 
     let mut c = seeking("c", 3, &["c"], Flaws::default());
     c.on_deadline(at(0), &mut Vec::new());
     assert_eq!(says(&mut c, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
-    assert!(!c.is_free_to_join(at(20), &of_another));
-    assert!(c.is_free_to_join(at(10_010), &of_another), "the promise is over");
+    assert!(!c.is_free_to_join(at(20), from, &of_another));
+    assert!(c.is_free_to_join(at(10_010), from, &of_another), "the promise is over");
 }
 
 #[test]

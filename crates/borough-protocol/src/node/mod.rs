@@ -298,7 +298,7 @@ impl Node {
                     if seeking.joins(now, &welcome.table)
                         || yields_while_seeking(now, seeking, &welcome.table) =>
                 {
-                    if !seeking.is_free_to_join(now, &welcome.table) {
+                    if !seeking.is_free_to_join(now, from, &welcome.table) {
                         return;
                     }
                     return self.welcomed(now, from, &welcome, effects);
