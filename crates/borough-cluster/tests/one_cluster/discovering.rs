@@ -5,10 +5,10 @@
 use std::future::ready;
 use std::time::Duration;
 
-use borough_cluster::{Address, Discovery, NodeBuilder, Seeds};
+use borough_cluster::{Address, Discovery, DiscoveryError, NodeBuilder, Seeds};
 use tokio::time::Instant;
 
-use crate::rig::{BOUND, Outcome, Rig, address, all_of, secs};
+use crate::rig::{BOUND, Outcome, Rig, address, after, all_of, each, secs};
 
 /// Nodes of one generation.
 const NODES: usize = 3;
@@ -93,4 +93,54 @@ async fn all_nodes_are_replaced_by_nodes_with_other_addresses() -> Outcome {
     rig.run(secs(20)).await;
     let concluded = rig.conclude(BOUND).await;
     all_of([rig.founded_times(2), concluded])
+}
+
+/// A list that is complete, as a file has it, and cannot be read before that moment.
+struct Unreadable {
+    all: Vec<Address>,
+    until: Instant,
+}
+
+impl Discovery for Unreadable {
+    fn seeds(&self) -> Seeds<'_> {
+        let is_readable = Instant::now() >= self.until;
+        let found =
+            if is_readable { Ok(self.all.clone()) } else { Err(DiscoveryError::Other("unreadable".into())) };
+        Box::pin(ready(found))
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+/// The cluster was closed, so each node counts as fresh. Without a list none of them knows whom it must ask.
+#[test]
+fn nodes_of_a_closed_cluster_whose_list_cannot_be_read_found_nothing() {
+    each([()], |()| async move {
+        let mut rig = Rig::durable(197, NODES);
+        let nodes = [0, 1, 2];
+        rig.form(&nodes).await?;
+        rig.run(secs(5)).await;
+        rig.node(0).close_cluster().await.map_err(|error| error.to_string())?;
+        after(secs(10)).await;
+        for number in nodes {
+            rig.crash(number);
+        }
+        after(secs(1)).await;
+        let until = Instant::now() + secs(20);
+        rig.set_up_all(move |builder| {
+            let all = (0..NODES).map(address).collect();
+            builder.discovery(Unreadable { all, until })
+        });
+        rig.cut(&[0], &[1, 2]);
+        for number in nodes {
+            rig.start(number).await;
+        }
+        rig.run(secs(19)).await;
+        let nothing_founded = rig.founded_once();
+        rig.heal();
+        let concluded = rig.conclude(secs(60)).await;
+        all_of([nothing_founded, rig.founded_times(2), concluded])
+    });
 }

@@ -79,6 +79,7 @@ mod tests {
                 seed: from.clone(),
                 attempt,
                 granted: true,
+                withdrawn: false,
                 holder: own.clone(),
                 past: Past::Fresh,
                 pledged: pledged.iter().copied().cloned().collect(),
