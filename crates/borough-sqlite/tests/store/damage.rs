@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use borough_sqlite::{DATABASE_FILE, OpenError, Operation, RecordState};
+use borough_sqlite::{DATABASE_FILE, OpenError, Operation, RecordState, WriteError};
 use rusqlite::Connection;
 
 use crate::golden::copied;
@@ -169,6 +169,23 @@ fn a_changed_byte_never_changes_what_is_read() {
     }
     assert_eq!(read().unwrap(), expected);
     assert!(found_damaged > 1000, "{found_damaged}");
+}
+
+/// A node whose list of seeds is only itself would found a cluster of its own on the empty directory.
+#[test]
+fn who_is_told_to_begin_with_an_empty_directory_is_told_of_the_seeds_and_of_the_majority_first() {
+    let (file, path) = (Path::new(DATABASE_FILE).to_owned(), Path::new("data").to_owned());
+    let what = "a page is gone".to_owned();
+    let said = [
+        OpenError::Corrupt { file: file.clone(), what: what.clone() }.to_string(),
+        OpenError::ForeignFile { file: path, what: what.clone() }.to_string(),
+        WriteError::Corrupt { file, what }.to_string(),
+    ];
+    for words in said {
+        let place = |part: &str| words.find(part).unwrap_or_else(|| panic!("{part}: {words}"));
+        assert!(place("as seeds") < place("empty directory"), "{words}");
+        assert!(place("majority of the voters runs") < place("empty directory"), "{words}");
+    }
 }
 
 #[test]
