@@ -214,3 +214,16 @@ async fn a_stuck_disk_is_closed_by_its_thread_and_nobody_waits_for_that() {
     let (_directory, loaded) = DataDirectory::open(rig.folder.path(), &OpenOptions::new("test")).unwrap();
     assert_eq!(loaded.voter.unwrap().term, 1);
 }
+
+/// A node that took such a directory as that of a fresh one would forget its vote and its log.
+#[tokio::test]
+async fn a_log_without_a_record_is_refused() {
+    let mut rig = Rig::new(BOUND);
+    rig.vote(1, 1);
+    assert!(rig.disk.close().await);
+    let options = DiskOptions { open: OpenOptions::new("test"), home: Home::Here, stuck_after: None };
+    let (inputs, _received) = mpsc::unbounded_channel();
+    let refused = Disk::open(rig.folder.path(), &options, inputs).err().unwrap();
+    let words = refused.to_string();
+    assert!(words.contains("no record") && words.contains("as seeds"), "{words}");
+}
