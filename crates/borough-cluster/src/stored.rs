@@ -10,6 +10,7 @@ use borough_protocol::disk::{Pledge, Record};
 use borough_protocol::log;
 use borough_protocol::table::{Change, Table};
 use borough_protocol::voters::{VoterId, Voters};
+use borough_sqlite::REPLACE;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -39,13 +40,16 @@ pub enum Undecodable {
         codec: u16,
     },
     /// The number of the node is 0, which nobody has.
-    #[error(
-        "the identity of the node is 0, which no version writes: start the node on an empty directory (`borough data reset` makes it so); it joins as a new one"
-    )]
+    #[error("the identity of the node is 0, which no version writes: {REPLACE}")]
     Identity,
+    /// There is a log, and no record of the cluster that it is of.
+    #[error(
+        "there are term, vote and log of a voter, and no record of their cluster, which no version writes: {REPLACE}"
+    )]
+    NoRecord,
     /// They are not what their codec writes.
     #[error(
-        "{what} of {length} bytes cannot be read: {source}. If another version of Borough wrote it, use that version; else start the node on an empty directory (`borough data reset` makes it so), and it joins as a new one"
+        "{what} of {length} bytes cannot be read: {source}. If another version of Borough wrote it, use that version. Else the directory is damaged: {REPLACE}"
     )]
     Bytes {
         /// Of what.

@@ -5,12 +5,14 @@ use crc32fast::Hasher;
 /// Which table a record is of, so that none passes for one of another table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
-    Directory = 1,
+    /// Of earlier versions: over the identity alone.
+    Identity = 1,
     Record = 2,
     Voter = 3,
     Snapshot = 4,
     Entry = 5,
     Pledges = 6,
+    Directory = 7,
 }
 
 /// The checksum of a record of these numbers and bytes.

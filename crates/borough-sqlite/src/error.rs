@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::failpoints::Fault;
 use crate::sqlite::Cause;
 
+/// How a node goes on whose directory is of no use: without the seeds it could found a cluster of its own, and without a majority its vote may be needed.
+pub const REPLACE: &str = "give the node the addresses of the others as seeds, and, while a majority of the voters runs, start it on an empty directory (`borough data reset` makes it so): it joins as a new node and gets the table from the others";
+
 /// Why a data directory could not be opened, inspected or reset. Nothing was lost by it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +44,7 @@ pub enum OpenError {
     },
     /// The file was not made by Borough.
     #[error(
-        "{file} is not a file of Borough ({what}): name another directory; if it was Borough's, it is damaged: move it away, and the node joins as a new one"
+        "{file} is not a file of Borough ({what}): name another directory. If it was Borough's, it is damaged: {REPLACE}"
     )]
     ForeignFile {
         /// The file.
@@ -93,9 +96,7 @@ pub enum OpenError {
         file: PathBuf,
     },
     /// What is read is not what was written.
-    #[error(
-        "{file} is damaged: {what}. Do not restore an older copy of it: start the node on an empty directory (`borough data reset` makes it so); it joins as a new one and gets the table from the others"
-    )]
+    #[error("{file} is damaged: {what}. Do not restore an older copy of it: {REPLACE}")]
     Corrupt {
         /// The file.
         file: PathBuf,
@@ -170,7 +171,7 @@ pub enum WriteError {
         file: PathBuf,
     },
     /// The file is damaged.
-    #[error("{file} is damaged: {what}: start the node on an empty directory; it joins as a new one")]
+    #[error("{file} is damaged: {what}. Do not restore an older copy of it: {REPLACE}")]
     Corrupt {
         /// The file.
         file: PathBuf,

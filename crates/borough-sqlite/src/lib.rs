@@ -24,6 +24,6 @@ pub use self::directory::{
     DATABASE_FILE, DataDirectory, DataFile, FORMAT, Holder, Identity, Inspection, LOCK_FILE, Loaded,
     OpenOptions, Reset, Stamp, inspect,
 };
-pub use self::error::{OpenError, Refusal, WriteError};
+pub use self::error::{OpenError, REPLACE, Refusal, WriteError};
 pub use self::voter::{Entry, Operation, Payload, Position, Record, RecordState, Snapshot, VoterState};
 pub use self::writer::{Batch, Report, SubmitError, WriteTimes, Writer, WriterOptions};

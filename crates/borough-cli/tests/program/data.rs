@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use borough_cluster::stored::{CODEC, StoredEntry, StoredTable, encode_entry, encode_table};
+use borough_cluster::stored::{CODEC, StoredEntry, StoredTable, encode_entry, encode_record, encode_table};
+use borough_protocol::disk::{self, Bond};
+use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log;
 use borough_protocol::sharding::{Allocation, Hashing, Kind, KindId};
@@ -55,6 +57,13 @@ fn open(folder: &Folder) -> DataDirectory {
     DataDirectory::open(folder.text(), &OpenOptions::new("bank")).unwrap().0
 }
 
+/// What a node writes of the cluster of that table.
+fn recorded(bond: Bond, state: RecordState, table: &Table) -> Record {
+    let members = table.members().values().map(|member| member.incarnation.address.clone()).collect();
+    let record = disk::Record { bond, memory: Arc::new(Memory::of_table(table, true)), members };
+    Record { state, era: table.cluster().era, payload: payload(encode_record(&record)) }
+}
+
 /// A voter of two, with two entries in a snapshot and three behind it.
 fn voter(folder: &Folder) -> DataDirectory {
     let voters = log::Entry::Voters {
@@ -70,7 +79,7 @@ fn voter(folder: &Folder) -> DataDirectory {
     let mut directory = open(folder);
     let position = Position { index: 2, term: 2 };
     let snapshot = Snapshot { position, payload: payload(encode_table(&stored)) };
-    let record = Record { state: RecordState::Member, era: 4, payload: payload(Some(Vec::new())) };
+    let record = recorded(Bond::Member, RecordState::Member, &stored.table);
     let host = log::Entry::Payload(Change::Host(uid(0xa), KindId(0)));
     directory
         .write(&[
@@ -116,6 +125,39 @@ fn what_a_voter_keeps_is_shown() {
     let text = printed(&["data", "inspect", folder.text()]);
     for word in ["bank", "member", "north:25520", "south:25520", "accounts", "64", "5, of term 3", "voter"] {
         assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+/// A node that is no voter, or that left, has neither log nor table: who was in its cluster is in the record alone.
+#[test]
+fn the_voters_and_members_of_a_record_are_shown_without_a_log() {
+    let mut table = Table::new(Cluster { name: 1, era: 4, founder: uid(0xf) });
+    let now = [0xa, 0xb].into_iter().filter_map(VoterId::new).collect();
+    let voters = log::Entry::Voters { now, next: [].into() };
+    for (index, entry) in [(1, &voters), (2, &admit(0xa, "north")), (3, &admit(0xc, "west"))] {
+        table.apply(Version { term: Term::new(2), index }, entry);
+    }
+    for (bond, state, word) in
+        [(Bond::Member, RecordState::Member, "member"), (Bond::Left, RecordState::Left, "left")]
+    {
+        let folder = Folder::new(&format!("data-record-{word}"));
+        let mut directory = open(&folder);
+        directory.write(&[Operation::SetRecord(recorded(bond, state, &table))]).unwrap();
+        directory.close().unwrap();
+        let found = json(&["data", "inspect", folder.text(), "--json"]);
+        assert_eq!((&found["state"], &found["undecoded"]), (&word.into(), &serde_json::Value::Null));
+        let record = &found["record"];
+        assert_eq!((&record["era"], &record["founder"]), (&4.into(), &uid(0xf).to_string().into()));
+        let expected = serde_json::json!([
+            { "voter": "a", "address": "north:25520" },
+            { "voter": "b", "address": null },
+        ]);
+        assert_eq!(record["voters"], expected);
+        assert_eq!(record["members"], serde_json::json!(["north:25520", "west:25520"]));
+        let text = printed(&["data", "inspect", folder.text()]);
+        for words in ["a at north:25520, b", "north:25520, west:25520"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
     }
 }
 

@@ -119,6 +119,12 @@ impl Disk {
         self.image.record.is_some()
     }
 
+    /// Whether the directory is that of a voter, as far as anything is written.
+    pub(super) fn votes(&mut self) -> bool {
+        self.look();
+        self.image.log.is_some()
+    }
+
     /// The directory.
     pub(crate) fn path(&self) -> &Path {
         self.news.condition.path()

@@ -20,6 +20,7 @@ use borough_protocol::node::{Command, End, GaveUp, Input, Node, Start};
 use borough_protocol::settings::Checked;
 use borough_protocol::table::Cluster;
 use borough_protocol::time::Timestamp;
+use borough_sqlite::REPLACE;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -131,6 +132,9 @@ impl Lives {
                 self.hub.end();
                 // Before anybody hears of the end: the disk says the same by then, and others may use it.
                 self.close().await;
+                if standing == Standing::Left {
+                    self.say_if_it_votes();
+                }
                 return self.publisher.end(standing);
             }
             self.publisher.end(standing);
@@ -161,6 +165,18 @@ impl Lives {
             && !disk.close().await
         {
             self.is_unwritten.store(true, Ordering::Release);
+        }
+    }
+
+    /// A node that left may still be a voter by its directory: nobody had taken its place when the last ones went together.
+    fn say_if_it_votes(&mut self) {
+        if let Some(disk) = &mut self.disk
+            && disk.votes()
+        {
+            tracing::warn!(
+                path = %disk.path().display(),
+                "node has left, and its data directory is still that of a voter, because no other node could take its place: keep the directory; without it the voters may lack their majority when the nodes start again"
+            );
         }
     }
 
@@ -197,7 +213,11 @@ impl Lives {
             End::GaveUp(why) => Standing::GaveUp(why),
             End::Unreadable(why) => {
                 let path = self.disk.as_ref().map(|disk| disk.path().to_owned()).unwrap_or_default();
-                tracing::error!(path = %path.display(), %why, "the data directory does not hold the log of a voter: reset it with `borough data reset` and let the node join as a new one; do not restore an older copy, which would forget votes");
+                tracing::error!(
+                    path = %path.display(),
+                    %why,
+                    "the data directory does not hold the log of a voter. Do not restore an older copy of it, which would forget votes: {REPLACE}"
+                );
                 Standing::Failed(Failure::DataDirectory)
             }
             End::Refused(refusal) => {

@@ -1,5 +1,5 @@
-//! Data directories that the first version wrote: a voter with a full table and every change in its log, a node that left, and one whose cluster ended.
-//! Every later version reads the same from them.
+//! Data directories that earlier formats, and this one, wrote: a voter with a full table and every change in its log, a node that left, one whose cluster ended,
+//! and one that ended and gave promises since. Every later version reads the same from them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,27 +7,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use borough_cluster::stored::{
-    CODEC, StoredEntry, StoredTable, decode_entry, decode_record, decode_table, encode_entry, encode_record,
-    encode_table,
+    CODEC, StoredEntry, StoredTable, decode_entry, decode_pledges, decode_record, decode_table, encode_entry,
+    encode_pledges, encode_record, encode_table,
 };
 use borough_protocol::disk::Bond;
 use borough_protocol::log;
 use borough_protocol::table::Table;
 use borough_sqlite::{
-    DataDirectory, Entry, Loaded, OpenOptions, Operation, Payload, Position, Record, RecordState, Snapshot,
+    DataDirectory, Entry, FORMAT, Loaded, OpenOptions, Operation, Payload, Position, Record, RecordState,
+    Snapshot, inspect,
 };
 use tempfile::TempDir;
 
-use crate::history::{CHANGES, TERM, cluster, newest, number, record, second, table, voter, voters};
+use crate::history::{CHANGES, TERM, cluster, newest, number, pledges, record, second, table, voter, voters};
 
 const CLUSTER: &str = "golden";
 
-/// The states of a record, and the directory of each.
-const ALL: [(Bond, RecordState, &str); 3] = [
+/// The states of a record, and the directory of each: of the first format.
+const FIRST: [(Bond, RecordState, &str); 3] = [
     (Bond::Member, RecordState::Member, "voter-v1"),
     (Bond::Left, RecordState::Left, "left-v1"),
     (Bond::Ended, RecordState::Ended, "ended-v1"),
 ];
+
+/// Of the present format, which has promises: a node whose cluster ended gives them before it founds another one.
+const PRESENT: [(Bond, RecordState, &str); 2] =
+    [(Bond::Member, RecordState::Member, "voter-v2"), (Bond::Ended, RecordState::Ended, "pledged-v2")];
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
@@ -86,17 +91,22 @@ fn log_of(bond: Bond) -> Vec<Operation> {
     all
 }
 
-/// Writes the golden directories, if it is told to.
+fn stored_pledges(bond: Bond) -> Option<Payload> {
+    (bond == Bond::Ended).then(|| payload(encode_pledges(&pledges()).unwrap()))
+}
+
+/// Writes the golden directories of the present format, if it is told to.
 #[test]
 fn directories_of_this_version_are_written_on_demand() {
     if std::env::var("BOROUGH_GOLDEN").is_ok_and(|value| value == "write") {
-        for (bond, state, name) in ALL {
+        for (bond, state, name) in PRESENT {
             fs::remove_dir_all(golden(name)).ok();
             let options = OpenOptions::new(CLUSTER);
             let (mut directory, _) = DataDirectory::open(golden(name), &options).unwrap();
             let mut all = vec![Operation::BecomeNode(voter(1).get())];
             all.push(Operation::SetRecord(stored_record(bond, state)));
             all.extend(log_of(bond));
+            all.extend(stored_pledges(bond).map(Operation::SetPledges));
             directory.write(&all).unwrap();
             directory.close().unwrap();
             for file in fs::read_dir(golden(name)).unwrap().map(|file| file.unwrap().path()) {
@@ -118,8 +128,8 @@ fn opened(name: &str) -> Loaded {
 }
 
 #[test]
-fn records_of_the_first_version_are_read_as_they_were_written() {
-    for (bond, state, name) in ALL {
+fn records_are_read_as_they_were_written() {
+    for (bond, state, name) in FIRST.into_iter().chain(PRESENT) {
         let loaded = opened(name);
         assert_eq!(loaded.identity.node, voter(1).get(), "{name}");
         let found = loaded.record.unwrap();
@@ -132,8 +142,33 @@ fn records_of_the_first_version_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_full_table_of_the_first_version_is_read_as_it_was_written() {
-    let voter_state = opened("voter-v1").voter.unwrap();
+fn promises_are_read_as_they_were_written() {
+    let found = opened("pledged-v2").pledges.unwrap();
+    assert_eq!(decode_pledges(found.codec, &found.bytes).unwrap(), pledges());
+    assert_eq!(Some(found), stored_pledges(Bond::Ended), "this version writes other bytes");
+    for (_, _, name) in FIRST {
+        assert_eq!(opened(name).pledges, None, "{name}");
+    }
+}
+
+#[test]
+fn the_newest_directories_are_of_the_present_format() {
+    for (bond, _, name) in PRESENT {
+        let found = inspect(golden(name)).unwrap();
+        assert_eq!(found.format, FORMAT, "{name}");
+        assert_eq!(found.loaded.pledges, stored_pledges(bond), "{name}");
+    }
+}
+
+#[test]
+fn a_full_table_is_read_as_it_was_written() {
+    for name in ["voter-v1", "voter-v2"] {
+        full_table(name);
+    }
+}
+
+fn full_table(name: &str) {
+    let voter_state = opened(name).voter.unwrap();
     assert_eq!((voter_state.term, voter_state.vote), (TERM, Some(voter(2).get())));
     let found = voter_state.snapshot.unwrap();
     let read = decode_table(found.payload.codec, &found.payload.bytes).unwrap();
@@ -151,8 +186,14 @@ fn a_full_table_of_the_first_version_is_read_as_it_was_written() {
 }
 
 #[test]
-fn every_change_of_the_first_version_is_read_as_it_was_written() {
-    let voter_state = opened("voter-v1").voter.unwrap();
+fn every_change_is_read_as_it_was_written() {
+    for name in ["voter-v1", "voter-v2"] {
+        every_change(name);
+    }
+}
+
+fn every_change(name: &str) {
+    let voter_state = opened(name).voter.unwrap();
     let read: Vec<StoredEntry> = voter_state
         .entries
         .iter()

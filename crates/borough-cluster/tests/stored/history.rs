@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use borough_protocol::disk::{Bond, Record};
+use borough_protocol::disk::{Bond, Pledge, Record};
 use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Disk, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Entry;
@@ -160,6 +160,17 @@ pub(crate) fn record(bond: Bond) -> Record {
     let table = table();
     let members = table.members().values().map(|member| member.incarnation.address.clone()).collect();
     Record { bond, memory: Arc::new(Memory::of_table(&table, true)), members }
+}
+
+/// What a node without a cluster has promised.
+pub(crate) fn pledges() -> Vec<Pledge> {
+    let pledge = |number: u64, attempt| Pledge {
+        voter: voter(number),
+        address: Address::new(format!("10.0.0.{number}:25520")),
+        uid: uid(number << 40),
+        attempt,
+    };
+    vec![pledge(2, 1), pledge(3, u32::MAX)]
 }
 
 /// Which change it is: a new one is added here, and to the golden directories of the version that brings it.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::identity;
+use super::identity::{self, DirectoryRow, Holds, Identity, Stamp};
 use crate::error::OpenError;
 use crate::failpoints::{Step, Steps};
 
@@ -13,7 +13,7 @@ use crate::failpoints::{Step, Steps};
 /// | format | what it has |
 /// |---|---|
 /// | 1 | identity, record, term, vote and log |
-/// | 2 | the promises of a node that is in no cluster, too |
+/// | 2 | the promises of a node that is in no cluster, too; the checksum of the directory's row is also over which other rows there are |
 pub const FORMAT: u32 = 2;
 
 /// In the header of the file: `Boro`.
@@ -100,10 +100,9 @@ pub(super) fn create(
     transaction.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
     transaction.execute_batch(TABLES).map_err(failed)?;
     transaction.execute_batch(TABLES_2).map_err(failed)?;
-    let query = "INSERT INTO directory (only, cluster, node, checksum, opens, stamp, stamped_at)
-                 VALUES (1, ?1, ?2, ?3, 0, 0, 0)";
-    let sum = identity::sum(cluster, node);
-    transaction.execute(query, params![cluster, node.cast_signed(), sum]).map_err(failed)?;
+    let identity = Identity { cluster: cluster.to_owned(), node, opens: 0, stamp: Stamp::default() };
+    let row = DirectoryRow { identity, holds: Holds::default() };
+    row.write(&transaction).map_err(failed)?;
     steps.reach(Step::CommitFormat).map_err(|fault| OpenError::fault(file, fault))?;
     transaction.commit().map_err(failed)
 }
@@ -116,6 +115,20 @@ pub(super) fn upgrade(sql: &Transaction<'_>, found: u32) -> rusqlite::Result<()>
     sql.pragma_update(None, "user_version", FORMAT)
 }
 
+/// Whether SQLite finds its file whole: rows that a damaged page no longer shows are missed by nobody who reads the others.
+pub(super) fn check_pages(sql: &Connection, file: &Path) -> Result<(), OpenError> {
+    let check = || {
+        let mut query = sql.prepare("PRAGMA quick_check")?;
+        let found = query.query_map([], |row| row.get(0))?;
+        found.collect::<rusqlite::Result<Vec<String>>>()
+    };
+    let found = check().map_err(|error| OpenError::sqlite(file, &error))?;
+    match found.into_iter().find(|found| found != "ok") {
+        None => Ok(()),
+        Some(what) => Err(OpenError::Corrupt { file: file.to_owned(), what: what.replace('\n', " ") }),
+    }
+}
+
 /// Has every commit be one append to the write-ahead log and one sync; when that log is moved into the file is said by us.
 pub(super) fn enter_wal(sql: &Connection, file: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::sqlite(file, &error);
@@ -125,6 +138,8 @@ pub(super) fn enter_wal(sql: &Connection, file: &Path) -> Result<(), OpenError> 
         let what = format!("the file system has no room for a write-ahead log (mode {mode})");
         return Err(OpenError::Io { path: file.to_owned(), what });
     }
+    // After a check of its pages SQLite leaves the file locked by the switch, until something is read.
+    identity::opens(sql).map_err(failed)?;
     sql.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     // On macOS a sync alone leaves data in the disk's own memory.
     sql.pragma_update(None, "fullfsync", true).map_err(failed)?;

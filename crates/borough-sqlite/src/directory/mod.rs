@@ -25,8 +25,8 @@ pub(crate) use self::files::has_no_room;
 pub use self::files::{DATABASE_FILE, DataFile, LOCK_FILE};
 use self::files::{JOURNAL_FILE, Listing, WAL_FILE, database, make_directory, sync_directory};
 pub use self::format::FORMAT;
+pub(crate) use self::identity::{DirectoryRow, Holds};
 pub use self::identity::{Identity, Stamp};
-pub(crate) use self::identity::{become_node, renew_stamp};
 pub use self::inspect::{Inspection, inspect};
 pub use self::lock::Holder;
 use self::lock::Lock;
@@ -35,7 +35,7 @@ use crate::error::{OpenError, WriteError};
 use crate::failpoints::{Hook, Step, Steps};
 use crate::sqlite::Cause;
 use crate::voter::{
-    NotApplied, Operation, Outline, Payload, ReadError, Record, VoterState, apply, read_pledges, read_record,
+    Kept, NotApplied, Operation, Payload, ReadError, Record, VoterState, apply, read_pledges, read_record,
     read_voter,
 };
 
@@ -112,7 +112,7 @@ pub struct DataDirectory {
     file: PathBuf,
     /// The number of this opening: once there is a later one, nothing is written.
     opening: u64,
-    outline: Option<Outline>,
+    kept: Kept,
     stopped: bool,
     wal_bytes_max: u64,
     steps: Steps,
@@ -166,18 +166,19 @@ impl DataDirectory {
         if format < FORMAT {
             format::upgrade(&transaction, format).map_err(failed)?;
         }
-        identity::count_open(&transaction).map_err(failed)?;
+        let mut kept = Kept::of(&loaded);
+        kept.directory.count_open();
+        kept.directory.write(&transaction).map_err(failed)?;
         reach(Step::CommitOpen)?;
         transaction.commit().map_err(failed)?;
         // Now that nobody writes but this process, the log is short again.
         move_wal(&sql).map_err(failed)?;
         reach(Step::SyncDirectory)?;
         sync_directory(path)?;
-        loaded.identity = identity::read(&sql).map_err(|error| unreadable(&file, error))?;
-        let outline = loaded.voter.as_ref().map(Outline::of);
+        loaded.identity = kept.directory.identity.clone();
         let (path, opening, wal_bytes_max) = (path.to_owned(), loaded.identity.opens, options.wal_bytes_max);
         let stopped = false;
-        Ok((Self { sql, path, file, opening, outline, stopped, wal_bytes_max, steps, lock }, loaded))
+        Ok((Self { sql, path, file, opening, kept, stopped, wal_bytes_max, steps, lock }, loaded))
     }
 
     /// The directory.
@@ -207,17 +208,17 @@ impl DataDirectory {
         &mut self,
         operations: impl IntoIterator<Item = &'a Operation>,
     ) -> Result<(), WriteError> {
-        let Self { sql, file, opening, outline, steps, lock, .. } = self;
+        let Self { sql, file, opening, kept, steps, lock, .. } = self;
         let failed = |error| WriteError::sqlite(file, &error);
         let mut reach = |step| steps.reach(step).map_err(|fault| WriteError::fault(file, fault));
         reach(Step::Begin)?;
         let transaction = sql.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        // Nobody else can write until this transaction ends. Operations are checked against the outline in memory: it must be that of the file.
+        // Nobody else can write until this transaction ends. Operations are checked against what is known in memory: it must be what the file has.
         let newest = identity::opens(&transaction).map_err(failed)?;
         if newest != *opening {
             return Err(WriteError::OpenedAgain { file: file.clone(), opening: *opening, newest });
         }
-        let mut next = *outline;
+        let mut next = kept.clone();
         for operation in operations {
             reach(Step::Operation)?;
             if matches!(operation, Operation::RenewStamp) && !lock.is_held() {
@@ -228,10 +229,13 @@ impl DataDirectory {
                 NotApplied::Sqlite(error) => WriteError::sqlite(file, &error),
             })?;
         }
+        if next.directory != kept.directory {
+            next.directory.write(&transaction).map_err(failed)?;
+        }
         reach(Step::Commit)?;
         transaction.commit().map_err(failed)?;
         reach(Step::Committed)?;
-        *outline = next;
+        *kept = next;
         Ok(())
     }
 
@@ -250,7 +254,7 @@ impl DataDirectory {
 
     /// The stamp as it was last written.
     pub(crate) fn stamp(&self) -> Stamp {
-        identity::read(&self.sql).map(|identity| identity.stamp).unwrap_or_default()
+        self.kept.directory.identity.stamp
     }
 
     /// Closes the file in order, and gives the directory free. Dropping it does the same without telling of an error; nothing that was written is lost
@@ -320,10 +324,13 @@ fn move_wal(sql: &Connection) -> rusqlite::Result<()> {
 
 /// Reads everything, and checks it.
 fn load(sql: &Connection, file: &Path, format: u32) -> Result<Loaded, OpenError> {
+    format::check_pages(sql, file)?;
     let read = || {
-        let (identity, record, voter) = (identity::read(sql)?, read_record(sql)?, read_voter(sql)?);
+        let ((identity, sum), record, voter) = (identity::read(sql)?, read_record(sql)?, read_voter(sql)?);
         let pledges = if format < 2 { None } else { read_pledges(sql)? };
-        Ok(Loaded { identity, record, voter, pledges })
+        let loaded = Loaded { identity, record, voter, pledges };
+        identity::check(&Kept::of(&loaded).directory, sum)?;
+        Ok(loaded)
     };
     read().map_err(|error| unreadable(file, error))
 }

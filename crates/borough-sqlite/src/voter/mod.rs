@@ -10,6 +10,7 @@ mod write;
 
 pub(crate) use self::read::{ReadError, read_pledges, read_record, read_voter, wrong};
 pub(crate) use self::write::{NotApplied, apply};
+use crate::directory::{DirectoryRow, Holds, Loaded};
 
 /// Bytes whose meaning is the caller's, and the number of the codec that wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +123,25 @@ pub enum Operation {
     RenewStamp,
 }
 
+impl Operation {
+    /// Whether it may change term, vote or log.
+    fn is_of_voter(&self) -> bool {
+        match self {
+            Self::SetTermAndVote { .. }
+            | Self::CutAbove(_)
+            | Self::Append(_)
+            | Self::SetSnapshot(_)
+            | Self::ReplaceLog(_)
+            | Self::ForgetVoter => true,
+            Self::BecomeNode(_)
+            | Self::SetRecord(_)
+            | Self::SetPledges(_)
+            | Self::ForgetPledges
+            | Self::RenewStamp => false,
+        }
+    }
+}
+
 /// The outline of what is kept of a voter: against it operations are checked without reading the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
@@ -129,6 +149,22 @@ pub(crate) struct Outline {
     pub(crate) vote: Option<u64>,
     pub(crate) snapshot: Position,
     pub(crate) last: Position,
+}
+
+/// What is kept, without its contents: what a batch changes of it is known without reading.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) directory: DirectoryRow,
+    pub(crate) outline: Option<Outline>,
+}
+
+impl Kept {
+    pub(crate) fn of(loaded: &Loaded) -> Self {
+        let Loaded { identity, record, voter, pledges } = loaded;
+        let holds = Holds { record: record.is_some(), voter: voter.is_some(), pledges: pledges.is_some() };
+        let directory = DirectoryRow { identity: identity.clone(), holds };
+        Self { directory, outline: voter.as_ref().map(Outline::of) }
+    }
 }
 
 impl Outline {

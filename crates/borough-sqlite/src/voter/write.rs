@@ -3,9 +3,9 @@
 use rusqlite::{Transaction, params};
 
 use super::read::{placed_checksum, pledges_checksum, record_checksum};
-use super::{Entry, Operation, Outline, Payload, Position, Record, Snapshot};
+use super::{Entry, Kept, Operation, Outline, Payload, Position, Record, Snapshot};
 use crate::checksum::{Of, checksum};
-use crate::directory::{become_node, renew_stamp};
+use crate::directory::DirectoryRow;
 use crate::error::Refusal;
 use crate::sqlite::NUMBER_MAX;
 
@@ -28,12 +28,9 @@ impl From<Refusal> for NotApplied {
     }
 }
 
-/// Writes one operation. The outline is the caller's copy: the caller keeps it if the transaction is committed.
-pub(crate) fn apply(
-    sql: &Transaction<'_>,
-    outline: &mut Option<Outline>,
-    operation: &Operation,
-) -> Result<(), NotApplied> {
+/// Writes one operation, but for the row of the directory. What is kept is the caller's copy: the caller takes it over if the transaction is committed.
+pub(crate) fn apply(sql: &Transaction<'_>, kept: &mut Kept, operation: &Operation) -> Result<(), NotApplied> {
+    let Kept { directory: DirectoryRow { identity, holds }, outline } = kept;
     match operation {
         Operation::SetTermAndVote { term, vote } => set_term_and_vote(outline, *term, *vote)?,
         Operation::CutAbove(index) => cut_above(sql, outline.as_mut(), *index)?,
@@ -49,17 +46,26 @@ pub(crate) fn apply(
         Operation::ForgetVoter => {
             sql.execute_batch("DELETE FROM entries; DELETE FROM snapshot; DELETE FROM voter;")?;
             *outline = None;
-            return Ok(());
         }
-        Operation::BecomeNode(node) => return Ok(become_node(sql, *node)?),
-        Operation::SetRecord(record) => return Ok(set_record(sql, record)?),
-        Operation::SetPledges(pledges) => return Ok(set_pledges(sql, pledges)?),
-        Operation::ForgetPledges => return Ok(sql.execute_batch("DELETE FROM pledges;")?),
-        Operation::RenewStamp => return Ok(renew_stamp(sql)?),
+        Operation::SetRecord(record) => {
+            set_record(sql, record)?;
+            holds.record = true;
+        }
+        Operation::SetPledges(pledges) => {
+            set_pledges(sql, pledges)?;
+            holds.pledges = true;
+        }
+        Operation::ForgetPledges => {
+            sql.execute_batch("DELETE FROM pledges;")?;
+            holds.pledges = false;
+        }
+        Operation::BecomeNode(node) => identity.node = *node,
+        Operation::RenewStamp => identity.stamp.renew(),
     }
+    holds.voter = outline.is_some();
     match outline {
-        Some(outline) => Ok(write_outline(sql, outline)?),
-        None => Ok(()),
+        Some(outline) if operation.is_of_voter() => Ok(write_outline(sql, outline)?),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -16,7 +16,7 @@ fn golden(format: u32) -> PathBuf {
 }
 
 /// A copy that may be written.
-fn copied(format: u32) -> tempfile::TempDir {
+pub(crate) fn copied(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in FILES {
         fs::copy(golden(format).join(name), folder.path().join(name)).unwrap();

@@ -11,6 +11,8 @@ mod inspecting;
 mod opening;
 mod readers;
 mod resetting;
+#[cfg(unix)]
+mod rights;
 mod sample;
 mod torn;
 mod workload;

@@ -1,7 +1,6 @@
 //! Opening: fresh and known directories, and every one that must be refused, each by what is wrong with it.
 
 use std::fs;
-use std::path::Path;
 
 use borough_sqlite::{DATABASE_FILE, DataDirectory, FORMAT, LOCK_FILE, OpenError, OpenOptions};
 use rusqlite::Connection;
@@ -162,21 +161,4 @@ fn a_creation_that_was_broken_off_is_begun_again() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(DATABASE_FILE), "").unwrap();
     assert_eq!(reopened(folder.path()).identity.opens, 1);
-}
-
-/// Rights bind nobody who is root: the test needs another user.
-#[cfg(unix)]
-#[test]
-fn a_directory_that_may_not_be_written_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
-    let path = folder.path().join("node");
-    let error = |path: &Path| DataDirectory::open(path, &OpenOptions::new(CLUSTER)).err();
-    let is_bound = fs::write(folder.path().join("probe"), "").is_err();
-    if is_bound {
-        assert!(matches!(error(&path), Some(OpenError::NoPermission { .. })));
-        assert!(matches!(error(folder.path()), Some(OpenError::NoPermission { .. })));
-    }
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
 }

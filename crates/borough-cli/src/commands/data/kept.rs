@@ -1,7 +1,8 @@
-//! The table that a voter's snapshot and log make, and the promises of a node without a cluster.
+//! The table that a voter's snapshot and log make, the record of the cluster, and the promises of a node without one.
 
 use anyhow::{Result, bail};
-use borough_cluster::stored::{decode_entry, decode_pledges, decode_table};
+use borough_cluster::stored::{decode_entry, decode_pledges, decode_record, decode_table};
+use borough_protocol::disk::Record;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
 use borough_protocol::version::{Term, Version};
@@ -11,6 +12,11 @@ use borough_sqlite::{Entry, Payload, VoterState};
 pub(super) fn promised_to(pledges: &Payload) -> Result<Vec<String>> {
     let pledges = decode_pledges(pledges.codec, &pledges.bytes)?;
     Ok(pledges.into_iter().map(|pledge| pledge.address.to_string()).collect())
+}
+
+/// Which cluster the node belongs to, or belonged to.
+pub(super) fn record(record: &Payload) -> Result<Record> {
+    Ok(decode_record(record.codec, &record.bytes)?)
 }
 
 /// The table at the end of the log.

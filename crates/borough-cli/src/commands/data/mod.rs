@@ -10,7 +10,7 @@ use anyhow::Result;
 use borough_sqlite::Reset;
 use serde::Serialize;
 
-use self::view::{Contents, Table, Voter};
+use self::view::{Contents, Record, RecordedVoter, Table, Voter};
 use crate::output;
 
 pub(super) fn inspect(path: &Path, json: bool) -> Result<()> {
@@ -47,6 +47,15 @@ fn facts(directory: &Contents) -> comfy_table::Table {
         add("promised to", directory.promised_to.join(", "));
     }
     add("era", directory.era.map_or_else(dash, |era| era.to_string()));
+    if let Some(Record { founder, voters, members, .. }) = &directory.record {
+        let at = |voter: &RecordedVoter| match &voter.address {
+            Some(address) => format!("{} at {address}", voter.voter),
+            None => voter.voter.clone(),
+        };
+        add("founded by", founder.clone());
+        add("recorded voters", voters.iter().map(at).collect::<Vec<_>>().join(", "));
+        add("recorded members", members.join(", "));
+    }
     match &directory.voter {
         None => add("voter", "never was one".to_owned()),
         Some(Voter { term, vote, snapshot, last, last_term, entries }) => {

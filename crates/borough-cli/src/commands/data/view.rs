@@ -22,13 +22,34 @@ pub(super) struct Contents {
     pub(super) stamped_at_unix_millis: u64,
     pub(super) state: &'static str,
     pub(super) era: Option<u32>,
+    /// What the node last recorded of its cluster. A node that is no voter, or that left, has nothing else.
+    pub(super) record: Option<Record>,
     /// Where nodes listen that were promised that they may found the cluster.
     pub(super) promised_to: Vec<String>,
     pub(super) voter: Option<Voter>,
     pub(super) table: Option<Table>,
-    /// Why the table or the promises cannot be shown.
+    /// Why the table, the record or the promises cannot be shown.
     pub(super) undecoded: Option<String>,
     pub(super) foreign: Vec<String>,
+}
+
+/// Which cluster a node belongs to, or belonged to, and who was in it.
+#[derive(Debug, Serialize)]
+pub(super) struct Record {
+    pub(super) era: u32,
+    /// The life of the node that founded it.
+    pub(super) founder: String,
+    pub(super) voters: Vec<RecordedVoter>,
+    /// Where its members listened.
+    pub(super) members: Vec<String>,
+}
+
+/// A voter of the record.
+#[derive(Debug, Serialize)]
+pub(super) struct RecordedVoter {
+    pub(super) voter: String,
+    /// Where it listened, if that was known.
+    pub(super) address: Option<String>,
 }
 
 /// What a voter keeps.
@@ -82,6 +103,12 @@ impl Contents {
             Some(Ok(addresses)) => (addresses, None),
             Some(Err(error)) => (Vec::new(), Some(format!("{error:#}"))),
         };
+        let (record, unread_record) = match loaded.record.as_ref().map(|record| kept::record(&record.payload))
+        {
+            None => (None, None),
+            Some(Ok(record)) => (Some(Record::of(&record)), None),
+            Some(Err(error)) => (None, Some(format!("{error:#}"))),
+        };
         let (table, undecoded) = match loaded.voter.as_ref().map(kept::table) {
             None => (None, None),
             Some(Ok(table)) => (Some(Table::of(&table)), None),
@@ -113,11 +140,28 @@ impl Contents {
                 Some(RecordState::Ended) => "ended",
             },
             era: loaded.record.map(|record| record.era),
+            record,
             promised_to,
             voter,
             table,
-            undecoded: undecoded.or(unread),
+            undecoded: undecoded.or(unread_record).or(unread),
             foreign,
+        }
+    }
+}
+
+impl Record {
+    fn of(record: &borough_protocol::disk::Record) -> Self {
+        let memory = &record.memory;
+        let address = |voter| memory.places.iter().find(|(it, _)| *it == voter).map(|(_, at)| at.to_string());
+        let voters = memory.voters.all();
+        Self {
+            era: memory.cluster.era,
+            founder: memory.cluster.founder.to_string(),
+            voters: voters
+                .map(|voter| RecordedVoter { voter: voter.to_string(), address: address(voter) })
+                .collect(),
+            members: record.members.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -151,6 +151,10 @@ pub(super) fn image(loaded: Loaded) -> Result<Image, Undecodable> {
     if let Some(Payload { codec, bytes }) = pledges {
         image.pledges = decode_pledges(codec, &bytes)?.into();
     }
+    // The record is written before the log begins. As a fresh node this one would give up the vote that it has given.
+    if image.log.is_some() && image.record.is_none() {
+        return Err(Undecodable::NoRecord);
+    }
     Ok(image)
 }
 

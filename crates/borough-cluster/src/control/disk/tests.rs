@@ -10,6 +10,7 @@ use borough_protocol::disk::Write;
 use borough_protocol::log::raft;
 use borough_protocol::node::Input;
 use borough_protocol::version::Term;
+use borough_protocol::voters::VoterId;
 use borough_sqlite::failpoints::{Fault, Hook, Step};
 use borough_sqlite::{DataDirectory, OpenOptions, inspect};
 use tempfile::TempDir;
@@ -213,4 +214,30 @@ async fn a_stuck_disk_is_closed_by_its_thread_and_nobody_waits_for_that() {
     assert!(rig.disk.close().await);
     let (_directory, loaded) = DataDirectory::open(rig.folder.path(), &OpenOptions::new("test")).unwrap();
     assert_eq!(loaded.voter.unwrap().term, 1);
+}
+
+/// A node that took such a directory as that of a fresh one would forget its vote and its log.
+#[tokio::test]
+async fn a_log_without_a_record_is_refused() {
+    let mut rig = Rig::new(BOUND);
+    rig.vote(1, 1);
+    assert!(rig.disk.close().await);
+    let options = DiskOptions { open: OpenOptions::new("test"), home: Home::Here, stuck_after: None };
+    let (inputs, _received) = mpsc::unbounded_channel();
+    let refused = Disk::open(rig.folder.path(), &options, inputs).err().unwrap();
+    let words = refused.to_string();
+    assert!(words.contains("no record") && words.contains("as seeds"), "{words}");
+}
+
+#[tokio::test]
+async fn a_directory_is_that_of_a_voter_from_its_first_vote_until_it_is_that_of_another() {
+    let mut rig = Rig::new(BOUND);
+    assert!(!rig.disk.votes());
+    rig.vote(1, 1);
+    rig.disk.settled().await;
+    assert!(rig.disk.votes());
+    let voter = VoterId::new(9).unwrap();
+    rig.disk.write(2, Write::Become { voter, record: None, log: Vec::new() });
+    assert!(rig.disk.close().await);
+    assert!(!rig.disk.votes());
 }
