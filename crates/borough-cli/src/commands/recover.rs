@@ -43,6 +43,7 @@ fn described(plan: &Recovery) -> String {
             "  It was in no cluster since its process began, and knows of nobody that would be given up."
                 .to_owned(),
             format!("  era       {} or later", plan.next_era),
+            instead_of_founding(plan),
         ]),
     }
     let works = output::brief(plan.wait_millis.saturating_mul(1000));
@@ -54,10 +55,28 @@ fn described(plan: &Recovery) -> String {
 
 /// What else would help, and costs less.
 fn instead(plan: &Recovery) -> String {
-    let needed = needed(plan.voters, plan.voters_lost);
+    let needed = output::counted(needed(plan.voters, plan.voters_lost), "voter");
+    if plan.durable {
+        format!(
+            "  instead   bring back {needed} of those given up: start it again with its data directory, or mend the network to it if it runs; then the cluster goes on, and nothing is lost"
+        )
+    } else {
+        format!(
+            "  instead   mend the network to {needed} of those given up, if it still runs; then the cluster goes on, and nothing is lost. A voter that is started again does not help \
+             so: it has forgotten its vote. If all that are awaited are started again, the nodes found a new cluster by themselves, and what is in memory is lost as it is here"
+        )
+    }
+}
+
+/// What else would help a node that was in no cluster yet.
+fn instead_of_founding(plan: &Recovery) -> String {
+    if plan.silent.is_empty() {
+        return "  instead   nobody that this node waits for is silent: its log says what it waits for. If its list of seeds is wrong, or `expect` asks for too many, correct that and start it again".to_owned();
+    }
+    let silent = plan.silent.join(", ");
     format!(
-        "  instead   bring back {} of those given up: start it again with its data directory, or mend the network to it if it runs; then the cluster goes on, and nothing is lost",
-        output::counted(needed, "voter")
+        "  instead   start the nodes at {silent}, which do not answer, or mend the network to them; or, if the list of seeds is wrong, correct it on all nodes and start them again. A \
+         cluster that works there is joined then, and not doubled"
     )
 }
 
@@ -76,7 +95,47 @@ fn names(members: &[RecoveryMember]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::needed;
+    use borough_management::view::Recovery;
+
+    use super::{described, needed};
+
+    fn plan(durable: bool, era: Option<u32>, silent: &[&str]) -> Recovery {
+        Recovery {
+            node: "a".into(),
+            standing: "suspended".into(),
+            era,
+            next_era: 9,
+            voters: 3,
+            voters_lost: 2,
+            kept: Vec::new(),
+            given_up: Vec::new(),
+            durable,
+            silent: silent.iter().copied().map(String::from).collect(),
+            shards: 0,
+            wait_millis: 1000,
+            minimum_members: 1,
+            vouch: "v".into(),
+        }
+    }
+
+    #[test]
+    fn a_voter_is_to_be_started_again_only_where_voters_have_disks() {
+        let (durable, volatile) =
+            (described(&plan(true, Some(8), &[])), described(&plan(false, Some(8), &[])));
+        assert!(durable.contains("start it again with its data directory"), "{durable}");
+        assert!(
+            !volatile.contains("data directory") && volatile.contains("found a new cluster"),
+            "{volatile}"
+        );
+    }
+
+    #[test]
+    fn a_node_that_was_in_no_cluster_names_who_is_silent() {
+        let named = described(&plan(true, None, &["b:1", "c:1"]));
+        assert!(named.contains("start the nodes at b:1, c:1"), "{named}");
+        let nobody = described(&plan(false, None, &[]));
+        assert!(nobody.contains("list of seeds is wrong"), "{nobody}");
+    }
 
     #[test]
     fn so_many_lost_voters_make_a_majority_with_those_that_are_left() {

@@ -137,7 +137,7 @@ pub(super) static NODE: &[Setting] = &[
         "node.wedged_after",
         Is::Time { least: Duration::from_secs(15), most: LONGEST },
         wedged_after,
-        "A node whose worker has not answered for so long, because a handler blocks it, gives up its lease, so that its entities begin elsewhere although that handler may still run. Unset, it keeps them."
+        "A node whose worker has not answered for so long, because a handler blocks it, gives up its lease, so that its entities begin elsewhere although that handler may still run. At most one node in 5 minutes does, as each judges by its own copy of the table: two whose turn comes within the same few seconds can both go. Unset, it keeps them."
     ),
     setting!(
         OfNode,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use borough_protocol::incarnation::Uid;
+use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::node::{Effect, End, Event, Node, Peer};
 use borough_protocol::table::Table;
 use borough_protocol::time::Timestamp;
@@ -45,7 +45,7 @@ impl Perform<Node> for Hands<'_> {
                 self.peers.close(uid);
                 self.hub.close(uid);
             }
-            Effect::Publish(event) => self.publish(&event),
+            Effect::Publish(event) => self.publish(machine, &event),
             Effect::Write { number, write } => {
                 if let Some(disk) = &mut self.disk {
                     disk.write(number, write);
@@ -80,7 +80,7 @@ impl Perform<Node> for Hands<'_> {
 }
 
 impl Hands<'_> {
-    fn publish(&mut self, event: &Event) {
+    fn publish(&mut self, machine: &Node, event: &Event) {
         let goes = matches!(self.publisher.standing(), Standing::Leaving | Standing::Closing);
         if matches!(event, Event::Suspended | Event::Resumed) {
             self.sharding.lease_changed(*event == Event::Resumed);
@@ -113,8 +113,11 @@ impl Hands<'_> {
             }
             Event::Admitted(_) | Event::Topology | Event::Table(_) => self.publisher.stir(),
             Event::LogLost(uid) => {
+                let path = self.disk.as_ref().filter(|_| *uid == machine.uid()).map(|disk| disk.path());
                 tracing::error!(
                     %uid,
+                    address = machine.address_of(*uid).map_or("unknown", Address::as_str),
+                    path = path.map(|path| tracing::field::display(path.display())),
                     "the log of a voter is shorter than what it had confirmed: its data directory was restored from a copy, or its disk lost writes. It does not vote \
                      until it has been taken in as a new voter; look at that machine's disk"
                 );

@@ -4,6 +4,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use borough_protocol::formation::{Awaited, Missing};
+use borough_protocol::incarnation::Address;
 use borough_protocol::node::{NoRecovery, Node, Remaining, Remains};
 use borough_protocol::settings::Checked;
 use borough_protocol::time::Timestamp;
@@ -25,12 +27,14 @@ struct Seen {
     verdict: Result<(), NoRecovery>,
     /// What was left of the last cluster when it could not decide any more, or when this node fell out of it: who seeks knows of none.
     remains: Option<Remains>,
+    /// Addresses that do not answer, while it is in no cluster.
+    silent: Vec<Address>,
 }
 
 impl Outlook {
     /// Of a node that has not begun to look for its cluster.
     pub(super) fn new(clock: Clock, settings: Checked) -> Self {
-        let seen = Seen { verdict: Err(NoRecovery::Looking), remains: None };
+        let seen = Seen { verdict: Err(NoRecovery::Looking), remains: None, silent: Vec::new() };
         Self { clock, settings, seen: Mutex::new(seen) }
     }
 
@@ -41,6 +45,7 @@ impl Outlook {
         match found {
             Ok(remains) => {
                 seen.verdict = Ok(());
+                seen.silent = silent(machine, now);
                 if remains.is_some() {
                     seen.remains = remains;
                 }
@@ -93,6 +98,8 @@ impl Outlook {
             given_up: Vec::new(),
             voters: 0,
             voters_lost: 0,
+            durable: self.settings.durable,
+            silent: seen.silent.clone(),
             shards: 0,
             wait: self.settings.timing().wait,
             minimum_members: self.settings.minimum_members,
@@ -113,6 +120,15 @@ impl Outlook {
     fn lock(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Who does not answer a node that is in no cluster.
+fn silent(machine: &Node, now: Timestamp) -> Vec<Address> {
+    let awaited = machine.awaited(now).filter(|_| machine.cluster().is_none()).unwrap_or_default();
+    let is_silent = |awaited: &Awaited| {
+        matches!(awaited.why, Missing::Silent | Missing::SilentVoter | Missing::MayHaveFounded)
+    };
+    awaited.into_iter().filter(is_silent).map(|awaited| awaited.address).collect()
 }
 
 fn count(others: &[Remaining], wanted: impl Fn(&Remaining) -> bool) -> usize {

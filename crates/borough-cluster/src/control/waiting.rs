@@ -10,6 +10,7 @@ use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::incarnation::Address;
 use borough_protocol::node::Node;
 use borough_protocol::settings::Refusal;
+use borough_protocol::table::Cluster;
 use borough_protocol::time::Timestamp;
 
 use super::addresses::Addresses;
@@ -46,16 +47,31 @@ impl Waiting {
         let since = *self.since.get_or_insert(now);
         self.next = now + LOG_EVERY;
         let known = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = Told::new(&awaited, &known, machine.cluster().is_some());
+        let told = Told::new(&awaited, &known).of(machine);
         told.log(now.since(since));
     }
+}
+
+/// What the node that waits is to its cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tie {
+    /// In none.
+    #[default]
+    None,
+    /// Its disk names one, and it looks for that.
+    Bound,
+    /// It takes part, and too few voters answer.
+    TakesPart,
 }
 
 /// What is said.
 #[derive(Default)]
 struct Told<'a> {
-    /// Whether it belongs to a cluster, of which too few voters answer.
-    is_in_cluster: bool,
+    tie: Tie,
+    /// Whether the voters keep their votes on their disks.
+    is_durable: bool,
+    /// The cluster that its disk names.
+    cluster: Option<Cluster>,
     /// Names that do not resolve.
     unresolved: Vec<&'a Address>,
     /// Addresses that have not answered since the process started.
@@ -64,12 +80,18 @@ struct Told<'a> {
     silent: Vec<&'a Address>,
     /// Silent addresses of nodes that were promised to, and may have founded the cluster.
     founders: Vec<&'a Address>,
+    /// Silent addresses of voters of a cluster that nodes of the list remember.
+    voters: Vec<&'a Address>,
     /// Where nodes promised to let another one found the cluster.
     promised: Vec<&'a Address>,
     /// Where nodes keep what they have of their cluster, and wait for its voters.
     suspended: Vec<&'a Address>,
     /// Where fresh nodes answer whose addresses are those of voters of a cluster on disks that has not ended.
     lost_voters: Vec<&'a Address>,
+    /// Where nodes left a cluster in which others may have stayed.
+    left: Vec<&'a Address>,
+    /// Where nodes voted in the cluster that the disk names, and know nothing of it any more.
+    forgot: Vec<&'a Address>,
     /// Where nodes have other settings, and the first setting that differs.
     differing: Vec<(&'a Address, &'a Refusal)>,
     /// Why the discovery could not say the seeds.
@@ -80,58 +102,85 @@ struct Told<'a> {
 macro_rules! log {
     ($level:ident, $told:expr, $waited:expr) => {{
         let Told {
+            cluster,
             unresolved,
             never_answered,
             silent,
             founders,
+            voters,
             promised,
             suspended,
             lost_voters,
+            left,
+            forgot,
             differing,
             discovery,
             ..
         } = $told;
         let (waited, help) = ($waited, $told.help());
-        if $told.is_in_cluster {
-            tracing::$level!(
+        match $told.tie {
+            Tie::TakesPart => tracing::$level!(
                 ?waited,
                 ?unresolved,
                 ?never_answered,
                 ?silent,
                 help,
                 "waiting for a majority of the voters of this node's cluster"
-            );
-        } else {
-            tracing::$level!(
+            ),
+            Tie::Bound => tracing::$level!(
+                ?waited,
+                cluster = cluster.as_ref().map(tracing::field::debug),
+                ?unresolved,
+                ?never_answered,
+                ?silent,
+                ?suspended,
+                ?left,
+                ?forgot,
+                ?differing,
+                discovery,
+                help,
+                "waiting for the voters of the cluster that this node's data directory names"
+            ),
+            Tie::None => tracing::$level!(
                 ?waited,
                 ?unresolved,
                 ?never_answered,
                 ?silent,
                 ?founders,
+                ?voters,
                 ?promised,
                 ?suspended,
                 ?lost_voters,
+                ?left,
                 ?differing,
                 discovery,
                 help,
                 "waiting for seeds before a cluster is founded or joined"
-            );
+            ),
         }
     }};
 }
 
+/// What it costs to begin a cluster anew.
+const COST: &str = "it begins the cluster anew, and what entities hold in memory is lost on every node";
+
 impl<'a> Told<'a> {
-    fn new(awaited: &'a [Awaited], known: &'a Addresses, is_in_cluster: bool) -> Self {
-        let mut told = Self { is_in_cluster, discovery: known.discovery_error(), ..Self::default() };
+    fn new(awaited: &'a [Awaited], known: &'a Addresses) -> Self {
+        let mut told = Self { discovery: known.discovery_error(), ..Self::default() };
         for Awaited { address, why } in awaited {
             let list = match why {
-                Missing::Silent if known.is_unresolved(address) => &mut told.unresolved,
+                Missing::Silent | Missing::SilentVoter if known.is_unresolved(address) => {
+                    &mut told.unresolved
+                }
+                Missing::SilentVoter => &mut told.voters,
                 Missing::Silent if !known.has_answered(address) => &mut told.never_answered,
                 Missing::Silent => &mut told.silent,
                 Missing::MayHaveFounded => &mut told.founders,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
                 Missing::VoteLost => &mut told.lost_voters,
+                Missing::Left => &mut told.left,
+                Missing::Forgot => &mut told.forgot,
                 Missing::OtherSettings(refusal) => {
                     told.differing.push((address, refusal));
                     continue;
@@ -140,6 +189,17 @@ impl<'a> Told<'a> {
             list.push(address);
         }
         told
+    }
+
+    /// The same, of a node that is or was in a cluster.
+    fn of(self, machine: &Node) -> Self {
+        let cluster = machine.sought();
+        let tie = match cluster {
+            _ if machine.cluster().is_some() => Tie::TakesPart,
+            Some(_) => Tie::Bound,
+            None => Tie::None,
+        };
+        Self { tie, cluster, is_durable: machine.is_durable(), ..self }
     }
 
     fn log(&self, waited: Duration) {
@@ -152,53 +212,187 @@ impl<'a> Told<'a> {
 
     /// What an operator can do.
     fn help(&self) -> String {
-        let mut help = Vec::new();
+        let mut help: Vec<String> = Vec::new();
         if !self.unresolved.is_empty() {
             help.push(
                 "check how the unresolved names are spelled, that DNS or the hosts file has them, and that this host can ask DNS (`getent hosts NAME`); in Kubernetes the \
-                 service must publish addresses that are not ready",
+                 service must publish addresses that are not ready"
+                    .into(),
             );
         }
-        if self.discovery.is_some() && !self.is_in_cluster {
-            help.push("the discovery fails: see its error");
+        if self.discovery.is_some() && self.tie != Tie::TakesPart {
+            help.push("the discovery fails: see its error".into());
         }
         if !self.differing.is_empty() {
-            help.push("give the nodes with differing settings the same ones: nodes with different settings are never in one cluster");
-        }
-        if !self.founders.is_empty() {
             help.push(
-                "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
-                 directory: run `borough recover` on this node",
+                "give the nodes with differing settings the same ones: nodes with different settings are never in one cluster"
+                    .into(),
             );
         }
         if !self.lost_voters.is_empty() {
             help.push(
                 "a node that answers has a data directory of a cluster that has not ended, and the lost voters are fresh nodes at the addresses of its voters: start them with the \
                  data directories they had. If a majority of these directories is lost for good: run `borough recover` on a node that has one left, or, to give up that \
-                 cluster, `borough data reset` on every directory that is left of it",
+                 cluster, `borough data reset` on every directory that is left of it"
+                    .into(),
             );
         }
-        let has_silent = !self.never_answered.is_empty() || !self.silent.is_empty();
-        if self.is_in_cluster {
-            help.push(
-                "this node keeps its state and goes on by itself: start the silent nodes, or mend the network between them and this node. If a majority of the voters is gone \
-                 for good: run `borough recover` on one of those that are left",
-            );
-        } else if has_silent {
-            help.push(
-                "start the silent nodes, or check their addresses and the network; a node is a seed by the address it advertises. If one is gone for good: \
-                 take it off the list of seeds on all nodes, or run `borough recover` on one of them",
-            );
-        } else if !self.suspended.is_empty() {
-            help.push(
-                "the suspended nodes keep their state and wait for the other voters of their cluster: bring those back. If they are gone for good: run `borough \
-                 recover` on a suspended node",
-            );
-        } else if !self.promised.is_empty() {
-            help.push("another node is about to found the cluster; its log says what it waits for");
-        } else if help.is_empty() {
-            help.push("all seeds answered; with a discovery, `expect` may ask for more nodes than there are");
+        match self.tie {
+            Tie::TakesPart => help.push(self.help_to_go_on()),
+            Tie::Bound => self.help_to_return(&mut help),
+            Tie::None => self.help_to_found(&mut help),
         }
         help.join("; ")
+    }
+
+    /// For a node that is suspended, or has started again as the voter that it was.
+    fn help_to_go_on(&self) -> String {
+        if self.is_durable {
+            format!(
+                "this node keeps its state and goes on by itself once a majority of the voters answers: start the silent ones with their data directories, or mend the network \
+                 between them and this node. Only if the disks of a majority of the voters are lost for good: run `borough recover` on a node that is left; {COST}"
+            )
+        } else {
+            format!(
+                "this node keeps its state and goes on by itself once a majority of the voters answers: mend the network between the silent nodes and this one, if their processes \
+                 still run. A voter whose process has ended does not come back by starting it: if that is a majority of them, start all of them, so that the nodes found a new \
+                 cluster together; or, if some cannot be started, run `borough recover` on a node that is left: {COST}. Founding a new one loses the same"
+            )
+        }
+    }
+
+    /// For a node that looks for the cluster of its disk.
+    fn help_to_return(&self, help: &mut Vec<String>) {
+        if self.has_silent() {
+            help.push(
+                "this node belongs to that cluster, or left it while others may have stayed: it joins that one, and founds none. Start its voters at the silent addresses with \
+                 their data directories, or mend the network to them. A majority of the voters is enough: the others may stay away"
+                    .into(),
+            );
+        }
+        if !self.forgot.is_empty() {
+            help.push(
+                "the nodes that forgot the cluster run without the data directories they had: start them with those".into(),
+            );
+        }
+        if !self.has_silent() && !(self.suspended.is_empty() && self.left.is_empty()) {
+            help.push(
+                "the nodes that answer wait for a majority of the voters, too; their logs say for which"
+                    .into(),
+            );
+        }
+        help.push(format!(
+            "only if the disks of a majority of the voters are lost for good: run `borough recover` on a node that is left; {COST}"
+        ));
+    }
+
+    /// For a node that is in no cluster and may found one.
+    fn help_to_found(&self, help: &mut Vec<String>) {
+        if !self.founders.is_empty() {
+            help.push(
+                "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
+                 directory: run `borough recover` on this node"
+                    .into(),
+            );
+        }
+        if !self.voters.is_empty() {
+            help.push(if self.is_durable {
+                "a node that answers belongs to a cluster whose silent voters are under `voters`: start them with their data directories. A majority of the voters is \
+                 enough, and this node joins. Only if the disks of a majority of them are lost for good: run `borough recover` on a node that belonged to that cluster"
+                    .into()
+            } else {
+                "a node that answers remembers a cluster whose silent voters are under `voters`, and which may still work: mend the network to them, or start nodes at their addresses. If one is gone \
+                 for good: run `borough recover` on one of the nodes that wait"
+                    .to_owned()
+            });
+        }
+        if self.has_silent() {
+            help.push(
+                "start the silent nodes, or check their addresses and the network; a node is a seed by the address it advertises. If one is gone for good: \
+                 take it off the list of seeds on all nodes, or run `borough recover` on one of them"
+                    .into(),
+            );
+        }
+        if !self.suspended.is_empty() {
+            help.push(if self.is_durable {
+                format!(
+                    "the suspended nodes keep their state and wait for a majority of the voters of their cluster: start those with their data directories. Only if the disks of a majority \
+                     are lost for good: run `borough recover` on a suspended node; {COST}"
+                )
+            } else {
+                "the suspended nodes keep their state and wait for the voters of their cluster: mend the network between them. Voters whose processes have ended do not come back by \
+                 starting them; once all awaited addresses answer, the suspended nodes drop their state and a new cluster is founded"
+                    .to_owned()
+            });
+        }
+        if !self.left.is_empty() {
+            help.push(
+                "the nodes that left did so while others may have stayed in their cluster: start those others with their data directories, a majority of the voters is enough. If \
+                 their disks are lost for good: run `borough recover` on a node that left"
+                    .into(),
+            );
+        }
+        if !self.promised.is_empty() && help.is_empty() {
+            help.push("another node is about to found the cluster; its log says what it waits for".into());
+        } else if help.is_empty() {
+            help.push(
+                "all seeds answered; with a discovery, `expect` may ask for more nodes than there are".into(),
+            );
+        }
+    }
+
+    fn has_silent(&self) -> bool {
+        !self.never_answered.is_empty() || !self.silent.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(tie: Tie, is_durable: bool, missing: &[(&str, Missing)]) -> String {
+        let awaited =
+            |(address, why): &(&str, Missing)| Awaited { address: Address::new(*address), why: why.clone() };
+        let (awaited, known) = (missing.iter().map(awaited).collect::<Vec<_>>(), Addresses::default());
+        Told { tie, is_durable, ..Told::new(&awaited, &known) }.help()
+    }
+
+    #[test]
+    fn a_node_that_belongs_to_a_cluster_is_told_of_its_voters_and_of_no_list() {
+        let help = help(Tie::Bound, true, &[("a:1", Missing::Silent), ("b:1", Missing::Forgot)]);
+        assert!(
+            help.contains("A majority of the voters is enough") && help.contains("that forgot"),
+            "{help}"
+        );
+        assert!(help.contains("is lost on every node") && !help.contains("list of seeds"), "{help}");
+    }
+
+    #[test]
+    fn nodes_that_left_are_not_about_to_found() {
+        let help = help(Tie::None, true, &[("a:1", Missing::Left), ("b:1", Missing::PromisedToAnother)]);
+        assert!(help.contains("others may have stayed") && !help.contains("about to found"), "{help}");
+    }
+
+    #[test]
+    fn a_silent_voter_of_another_cluster_is_not_to_be_taken_off_a_list() {
+        for is_durable in [true, false] {
+            let help = help(Tie::None, is_durable, &[("a:1", Missing::SilentVoter)]);
+            assert!(help.contains("borough recover") && !help.contains("take it off"), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_restarted_voter_is_said_to_help_only_where_voters_have_disks() {
+        let missing = [("a:1", Missing::Silent)];
+        let (durable, volatile) =
+            (help(Tie::TakesPart, true, &missing), help(Tie::TakesPart, false, &missing));
+        assert!(durable.contains("start the silent ones with their data directories"), "{durable}");
+        assert!(
+            volatile.contains("does not come back by starting it") && !volatile.contains("data"),
+            "{volatile}"
+        );
+        let missing = [("a:1", Missing::Suspended)];
+        assert!(help(Tie::None, true, &missing).contains("with their data directories"));
+        assert!(help(Tie::None, false, &missing).contains("drop their state"));
     }
 }

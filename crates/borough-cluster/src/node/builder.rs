@@ -331,7 +331,8 @@ impl NodeBuilder {
     ///
     /// **The blocked handler may still run then**, beside the next life of its entity: set it only if handlers that block are harmless when they
     /// return late, or their writes are fenced (see [`Fence`](crate::Fence)). The last member keeps its entities, and so does a node that saw another one
-    /// removed without a goodbye in the last 5 minutes, or joined since. Nodes wedged at the same time give up 10 s after each other.
+    /// removed without a goodbye in the last 5 minutes, or joined since. Nodes wedged at the same time give up 10 s after each other. Each node judges that by its own copy
+    /// of the table: two that were wedged at different times, and reach their turn within the same few seconds, can both give up.
     pub fn wedged_after(mut self, time: Duration) -> Self {
         self.say("node.wedged_after").wedged_after = Some(time);
         self

@@ -38,6 +38,11 @@ pub struct RecoveryPlan {
     pub voters: usize,
     /// How many of them did not answer.
     pub voters_lost: usize,
+    /// Whether the voters keep their votes in data directories: then one that is started again with its directory counts as before. Where they do not, it does not,
+    /// and the nodes that are left drop their state for the cluster that is founded instead.
+    pub durable: bool,
+    /// While this node is in no cluster: addresses that it waits for and that do not answer.
+    pub silent: Vec<Address>,
     /// How many shards had an owner: every one of them begins anew, wherever it lived.
     pub shards: usize,
     /// How long nothing works after it has begun: until every lease of the cluster before is over.
@@ -136,6 +141,8 @@ mod tests {
             given_up: Vec::new(),
             voters: 2,
             voters_lost: 1,
+            durable: false,
+            silent: Vec::new(),
             shards: 0,
             wait: Duration::ZERO,
             minimum_members: 1,

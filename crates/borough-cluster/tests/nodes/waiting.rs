@@ -122,3 +122,66 @@ async fn a_node_that_waits_says_that_its_discovery_fails() {
         &["discovery=\"the seeds' name \\\"bank.invalid\\\" cannot be resolved", "the discovery fails"],
     );
 }
+
+/// Four nodes with directories, of which three vote.
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_directory_names_a_cluster_says_which_voters_it_waits_for() {
+    let mut rig = Rig::new(114);
+    let disks = tempfile::TempDir::new().unwrap();
+    let names = ["a:1", "b:1", "c:1", "d:1"];
+    let mut nodes = Vec::new();
+    for name in names {
+        let builder =
+            rig.node(name, &["a:1"]).data_dir(disks.path().join(name)).settings(|said| said.max_voters = 3);
+        nodes.push(builder.start().await.unwrap());
+    }
+    let has_voters = |topology: &borough_cluster::TopologySnapshot| topology.voters.now.len() == 3;
+    within(nodes[3].topology().wait_until(has_voters)).await.unwrap();
+    within(nodes[3].wait_for(4)).await.unwrap();
+    after(Duration::from_secs(3)).await;
+    let voters = nodes[3].topology().current().voters.clone();
+    let view = nodes[3].topology().current();
+    let votes = |name: &str| {
+        view.members.iter().any(|member| member.address().as_str() == name && voters.names(member.voter()))
+    };
+    let guest = names.into_iter().find(|name| !votes(name)).unwrap();
+    drop(nodes);
+    after(Duration::from_secs(1)).await;
+    let (warnings, _guard) = Warnings::listen();
+    // The list names nobody that ever was.
+    let builder = rig
+        .node(guest, &["nowhere:1"])
+        .data_dir(disks.path().join(guest))
+        .settings(|said| said.max_voters = 3);
+    let _node = builder.start().await.unwrap();
+    after(WARNS).await;
+    let line = last(&warnings, "waiting for the voters of the cluster that this node's data directory names");
+    let awaited: Vec<_> = names.into_iter().filter(|name| *name != guest).collect();
+    let never = format!(" never_answered=[{}] ", awaited.join(", "));
+    assert_says(&line, &["cluster=", &never, "A majority of the voters is enough", "is lost on every node"]);
+    assert!(!line.contains("nowhere") && !line.contains("take it off"), "{line}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_node_without_a_directory_is_not_told_that_a_restart_brings_the_voter_back() {
+    let mut rig = Rig::new(115);
+    let [first, second, third] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    within(first.topology().wait_until(|topology| topology.voters.now.len() == 3)).await.unwrap();
+    let (warnings, _guard) = Warnings::listen();
+    drop((second, third));
+    after(Duration::from_secs(25)).await;
+    let line = last(&warnings, "waiting for a majority of the voters of this node's cluster");
+    assert_says(&line, &["mend the network", "does not come back by starting it"]);
+    let plan = first.recovery_plan().unwrap();
+    assert!(!plan.durable, "{plan:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_dry_run_of_a_fresh_node_names_the_seeds_that_are_silent() {
+    let mut rig = Rig::new(116);
+    let node = rig.node("a:1", &["a:1", "b:1", "c:1"]).start().await.unwrap();
+    let _other = rig.node("b:1", &["a:1", "b:1", "c:1"]).start().await.unwrap();
+    after(WARNS).await;
+    let plan = node.recovery_plan().unwrap();
+    assert_eq!((plan.cluster, plan.silent), (None, vec![Address::new("c:1")]));
+}

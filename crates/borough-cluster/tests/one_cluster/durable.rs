@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use borough_cluster::{Discovery, DiscoveryError, Member, Seeds, Standing, VoterId};
-use borough_sqlite::failpoints::{Fault, Hook};
 
-use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
+use crate::hearing::Warnings;
+use crate::history::Event;
+use crate::rig::{BOUND, Rig, after, all_of, each, secs};
 
 const SEEDS: [usize; 3] = [0, 1, 2];
 /// A cluster goes on within that time after a majority of its voters is there.
@@ -45,6 +44,16 @@ async fn owners(rig: &Rig) -> BTreeMap<u32, usize> {
     owners
 }
 
+/// How many shards have been moved since the processes that run now were started.
+async fn moves(rig: &Rig) -> u64 {
+    let mut moves = 0;
+    for number in rig.running() {
+        let stats = rig.node(number).sharding_stats_here().await;
+        moves += stats.kinds.iter().map(|kind| kind.moves.came + kind.moves.called_off).sum::<u64>();
+    }
+    moves
+}
+
 #[test]
 fn a_power_cycle_continues_the_same_cluster_and_shards_return_to_their_nodes() {
     each(0..12, |run| async move {
@@ -61,7 +70,35 @@ fn a_power_cycle_continues_the_same_cluster_and_shards_return_to_their_nodes() {
         let now = owners(&rig).await;
         let same = if rig.view(0).cluster == cluster { Ok(()) } else { Err("another cluster".to_owned()) };
         let returned = if now == before { Ok(()) } else { Err(format!("shards {before:?} became {now:?}")) };
-        all_of([same, rig.founded_once(), concluded, returned])
+        let unmoved = match moves(&rig).await {
+            0 => Ok(()),
+            moves => Err(format!("{moves} shards were moved after all were back")),
+        };
+        all_of([same, rig.founded_once(), concluded, returned, unmoved])
+    });
+}
+
+/// Which node is late. The others have given its shards away by then, so it gets its share of them again.
+#[test]
+fn after_a_power_cycle_nobody_waits_for_a_node_that_is_late() {
+    each(0..3, |late| async move {
+        let mut rig = three(80).await?;
+        let cluster = rig.view(0).cluster;
+        crash(&mut rig, &SEEDS);
+        after(secs(2)).await;
+        for number in (0..3).filter(|number| *number != late) {
+            rig.start(number).await;
+        }
+        let without = rig.conclude(SOON).await.map_err(|why| format!("while {late} is away: {why}"));
+        rig.start(late).await;
+        let concluded = rig.conclude(SOON).await;
+        rig.run(secs(60)).await;
+        let share = match rig.owned(late).await.len() {
+            0 => Err(format!("{late} has no shards")),
+            _ => Ok(()),
+        };
+        let same = if rig.view(0).cluster == cluster { Ok(()) } else { Err("another cluster".to_owned()) };
+        all_of([without, same, rig.founded_once(), concluded, share, rig.judge()])
     });
 }
 
@@ -187,17 +224,18 @@ fn a_cluster_that_left_in_order_is_founded_again_in_a_later_era() {
         for number in order(run) {
             rig.leave(number).await?;
         }
+        // The others have handed over what they had; this one had nobody to take it.
+        rig.history.add(Event::Lost { node: order(run)[2] });
         for number in SEEDS {
             rig.start(number).await;
         }
-        rig.until_whole(SOON).await?;
-        rig.history.add(crate::history::Event::Lost { node: 0 });
+        let concluded = rig.conclude(SOON).await;
         let rises = if rig.view(0).cluster.map(|cluster| cluster.era) > era {
             Ok(())
         } else {
             Err("the era does not rise".to_owned())
         };
-        all_of([rig.founded_times(2), rises])
+        all_of([concluded, rig.founded_times(2), rises])
     });
 }
 
@@ -266,6 +304,39 @@ fn an_older_copy_of_a_directory_comes_back_as_a_new_node() {
     });
 }
 
+/// A copy is made while the node runs, and put back later: nothing tells its life from the one that follows, and its log is shorter than what it had confirmed.
+#[test]
+fn a_copy_of_a_running_node_that_is_put_back_is_refused_as_a_voter_until_it_is_taken_in_again() {
+    each(0..3, |victim| async move {
+        let mut rig = three(94).await?;
+        let copy = rig.directory(victim).with_extension("copy");
+        copy_directory(&rig.directory(victim), &copy);
+        let other = (victim + 1) % 3;
+        rig.leave(other).await?;
+        rig.run(secs(5)).await;
+        rig.start(other).await;
+        rig.until_settled(BOUND).await?;
+        rig.crash(victim);
+        after(secs(1)).await;
+        fs::remove_dir_all(rig.directory(victim)).unwrap();
+        fs::rename(&copy, rig.directory(victim)).unwrap();
+        let (warnings, _guard) = Warnings::listen();
+        rig.start(victim).await;
+        let settled = rig.until_settled(BOUND).await;
+        let said = warnings.with("shorter than what it had confirmed");
+        let is_error = |line: &&String| line.starts_with("ERROR") && line.contains(&format!("n{victim}:1"));
+        let (path, errors) = (rig.directory(victim), said.iter().filter(is_error).count());
+        let named = said.iter().any(|line| line.contains(&path.display().to_string()));
+        let noticed = if errors > 1 && named {
+            Ok(())
+        } else {
+            Err(format!("{errors} errors name the address, the path is named: {named}; {said:?}"))
+        };
+        let concluded = rig.conclude(SOON).await;
+        all_of([settled, noticed, rig.founded_once(), concluded])
+    });
+}
+
 /// A discovery that fails, as DNS does in many a power cycle.
 struct Fails;
 
@@ -297,52 +368,6 @@ fn identity_of(rig: &Rig, number: usize) -> Option<VoterId> {
     view.member(view.incarnation.uid).map(Member::voter)
 }
 
-/// The disk of the founder takes no write from one step on, in every run from a later one, and then its process crashes: whatever is in the directory, it is one
-/// cluster. A step is a write or a sync, counted from the first opening.
-#[test]
-fn a_crash_at_every_write_and_sync_of_a_node_leaves_one_cluster() {
-    let mut points = 0;
-    for point in 1.. {
-        let reached = Arc::new(AtomicU64::new(0));
-        let count = reached.clone();
-        each([point], |point| {
-            let reached = reached.clone();
-            async move { crash_at(point, reached).await }
-        });
-        if count.load(Ordering::SeqCst) < point {
-            break;
-        }
-        points = point;
-    }
-    println!("crashed at each of {points} writes and syncs");
-    assert!(points > 20, "{points} steps were numbered");
-}
-
-async fn crash_at(point: u64, reached: Arc<AtomicU64>) -> Outcome {
-    let mut rig = Rig::durable(93, 3);
-    let seeds = ["n0:1", "n1:1", "n2:1"];
-    rig.set_up_all(move |builder| builder.seeds(seeds));
-    let hook: Hook = Arc::new(move |_, _| {
-        let step = reached.fetch_add(1, Ordering::SeqCst) + 1;
-        if step < point { Ok(()) } else { Err(Fault::Io) }
-    });
-    rig.set_up(0, move |builder| builder.seeds(seeds).data_hook(hook.clone()));
-    for number in [1, 2] {
-        rig.start(number).await;
-    }
-    // It does not even start if its directory cannot be made or opened.
-    let started = rig.try_start(0).await;
-    after(secs(12)).await;
-    if started {
-        rig.crash(0);
-    }
-    after(secs(1)).await;
-    rig.set_up(0, move |builder| builder.seeds(seeds));
-    rig.start(0).await;
-    let concluded = rig.conclude(secs(60)).await;
-    all_of([rig.founded_once(), concluded])
-}
-
 fn copy_directory(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for file in fs::read_dir(from).unwrap() {
@@ -368,7 +393,7 @@ fn a_closed_cluster_is_founded_again() {
         for number in SEEDS {
             rig.start(number).await;
         }
-        let whole: Outcome = rig.until_whole(secs(60)).await;
-        all_of([whole, rig.founded_times(2)])
+        let concluded = rig.conclude(secs(60)).await;
+        all_of([concluded, rig.founded_times(2)])
     });
 }

@@ -7,6 +7,7 @@
 mod bad_links;
 mod checker;
 mod counter;
+mod crash_points;
 mod crashing;
 mod cutting;
 mod discovering;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
+use crate::hearing::Warnings;
+use crate::rig::{BOUND, Outcome, Rig, address, after, all_of, each, secs};
 
 const SEEDS: [usize; 3] = [0, 1, 2];
 /// A founding that is allowed needs no longer than that.
@@ -59,6 +60,49 @@ fn a_power_cycle_after_which_one_node_is_missing_founds_nothing_until_it_is_ther
         rig.start(missing).await;
         let concluded = rig.conclude(SOON).await;
         all_of([waited, rig.founded_times(2), concluded])
+    });
+}
+
+/// Two of three are started again, without a list that names the third or with it; that one is dead for good.
+async fn two_after_a_power_cycle(dead: usize, has_list: bool) -> Result<(Rig, [usize; 2]), String> {
+    let mut rig = three(58).await?;
+    crash(&mut rig, &SEEDS);
+    after(secs(2)).await;
+    let left = [(dead + 1) % 3, (dead + 2) % 3];
+    for number in left {
+        if has_list {
+            rig.seeds_of(number, &left);
+        }
+        rig.start(number).await;
+    }
+    Ok((rig, left))
+}
+
+/// Which machine is dead for good.
+#[test]
+fn after_a_power_cycle_without_one_of_three_the_log_names_it_and_recover_goes_on_without() {
+    each(0..3, |dead| async move {
+        let (warnings, _guard) = Warnings::listen();
+        let (rig, left) = two_after_a_power_cycle(dead, false).await?;
+        let waited = all_wait(&rig).await;
+        let lines = warnings.with("waiting for seeds before a cluster is founded or joined");
+        let is_named = lines.iter().any(|line| line.contains(&format!(" never_answered=[n{dead}:1] ")));
+        let named = if is_named { Ok(()) } else { Err(format!("the log does not name {dead}: {lines:?}")) };
+        let node = rig.node(left[0]);
+        let plan = node.recover::<&str>(&[]).await.map_err(|error| error.to_string())?;
+        let silent = if plan.silent == [address(dead)] { Ok(()) } else { Err(format!("{plan:?}")) };
+        let concluded = rig.conclude(SOON).await;
+        all_of([waited, named, silent, rig.founded_times(2), concluded])
+    });
+}
+
+/// Which machine is dead for good.
+#[test]
+fn after_a_power_cycle_without_one_of_three_a_list_without_it_is_enough() {
+    each(0..3, |dead| async move {
+        let (rig, _) = two_after_a_power_cycle(dead, true).await?;
+        let concluded = rig.conclude(SOON).await;
+        all_of([rig.founded_times(2), concluded])
     });
 }
 

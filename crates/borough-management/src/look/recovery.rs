@@ -18,6 +18,8 @@ pub(crate) fn recovery(bureau: &Bureau) -> Result<view::Recovery, RecoverError> 
         voters_lost: plan.voters_lost,
         kept: plan.kept.iter().map(shown).collect(),
         given_up: plan.given_up.iter().map(shown).collect(),
+        durable: plan.durable,
+        silent: plan.silent.iter().map(ToString::to_string).collect(),
         shards: plan.shards,
         wait_millis: u64::try_from(plan.wait.as_millis()).unwrap_or(u64::MAX),
         minimum_members: plan.minimum_members,

@@ -21,6 +21,10 @@ pub struct Recovery {
     pub kept: Vec<RecoveryMember>,
     /// Other members that did not: whoever orders it vouches that they are dead.
     pub given_up: Vec<RecoveryMember>,
+    /// Whether the voters have data directories, so that one that is started again counts as before.
+    pub durable: bool,
+    /// Addresses that the node waits for and that do not answer, while it is in no cluster.
+    pub silent: Vec<String>,
     /// How many shards begin anew: all that had an owner.
     pub shards: usize,
     /// How long nothing works after it has begun.

@@ -1,5 +1,6 @@
 //! What a node without a cluster waits for: which addresses keep it from founding, and why.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::Seeking;
@@ -20,6 +21,8 @@ pub struct Awaited {
 pub enum Missing {
     /// Nothing was heard from there.
     Silent,
+    /// Nothing was heard from there. It is where a voter listened, of a cluster that this node or another one remembers: whether it is a seed does not matter then.
+    SilentVoter,
     /// Nothing was heard from there. The node there had a promise of this node or of another one, so it may have founded the cluster.
     MayHaveFounded,
     /// The node there promised to another.
@@ -28,32 +31,64 @@ pub enum Missing {
     Suspended,
     /// The node there answers and knows nothing of it, but a data directory names its address as that of a voter of a cluster that has not ended.
     VoteLost,
+    /// The node there left a cluster in which others may have stayed: it waits for that one, and lets nobody found another.
+    Left,
+    /// The node there was a voter of the cluster that this node's disk names, and knows of no cluster any more.
+    Forgot,
     /// The node there has other settings, so the two cannot be in one cluster. Nobody can say which of them is right while neither is in a cluster.
     OtherSettings(Refusal),
 }
 
 impl Seeking {
-    /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found.
+    /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found. One that belongs to a cluster founds
+    /// nothing: for that one, where the voters of its cluster listen.
     pub fn awaited(&self) -> Vec<Awaited> {
-        let votes =
-            |address: &Address| self.durable().any(|memory| memory.addresses().any(|other| other == address));
-        let is_missing = |address: &&Address| !self.has_promised(address) || votes(address);
-        let missing = self.required().into_iter().filter(is_missing);
-        let why = |address: &Address| {
-            if self.has_promised(address) {
-                Missing::VoteLost
-            } else if let Some(refusal) = self.differing.get(address) {
-                Missing::OtherSettings(refusal.clone())
-            } else if self.suspended.values().any(|other| other == address) {
-                Missing::Suspended
-            } else if self.heard.contains(address) || *address == self.me.address {
-                Missing::PromisedToAnother
-            } else if !self.seeds.contains(address) && self.promised_before().any(|other| other == address) {
-                Missing::MayHaveFounded
-            } else {
-                Missing::Silent
-            }
+        let missing: Vec<&Address> = if self.is_bound() {
+            self.awaited_of_record().into_iter().collect()
+        } else {
+            let is_missing =
+                |address: &&Address| !self.has_promised(address) || self.has_lost_its_vote(address);
+            self.required().into_iter().filter(is_missing).collect()
         };
-        missing.map(|address| Awaited { why: why(address), address: address.clone() }).collect()
+        missing
+            .into_iter()
+            .map(|address| Awaited { why: self.why(address), address: address.clone() })
+            .collect()
+    }
+
+    /// Where the voters of the cluster listen that its disk names; if it does not say them, wherever a node of that cluster may.
+    fn awaited_of_record(&self) -> BTreeSet<&Address> {
+        let voters = self.memory.iter().flat_map(|memory| memory.addresses());
+        let voters: BTreeSet<_> = voters.filter(|address| **address != self.me.address).collect();
+        if voters.is_empty() { self.asked() } else { voters }
+    }
+
+    /// Whether a voter of a durable cluster that has not ended listened there.
+    fn has_lost_its_vote(&self, address: &Address) -> bool {
+        self.durable().any(|memory| memory.addresses().any(|voter| voter == address))
+    }
+
+    fn why(&self, address: &Address) -> Missing {
+        if !self.is_bound() && self.has_promised(address) {
+            Missing::VoteLost
+        } else if let Some(refusal) = self.differing.get(address) {
+            Missing::OtherSettings(refusal.clone())
+        } else if self.suspended.values().any(|other| other == address) {
+            Missing::Suspended
+        } else if self.left.contains(address) {
+            Missing::Left
+        } else if self.heard.contains(address) && self.is_bound() {
+            Missing::Forgot
+        } else if self.heard.contains(address) || *address == self.me.address {
+            Missing::PromisedToAnother
+        } else if self.is_bound() {
+            Missing::Silent
+        } else if self.voters_remembered().any(|other| other == address) {
+            Missing::SilentVoter
+        } else if self.seeds.contains(address) {
+            Missing::Silent
+        } else {
+            Missing::MayHaveFounded
+        }
     }
 }

@@ -138,6 +138,8 @@ pub struct Seeking {
     heard: BTreeSet<Address>,
     /// Those that keep what they have, as they said in this attempt.
     suspended: BTreeMap<Uid, Address>,
+    /// Those that left a cluster in which others may have stayed, as they said in this attempt.
+    left: BTreeSet<Address>,
     /// Those that asked in this attempt with other settings.
     differing: BTreeMap<Address, Refusal>,
     /// The clusters that this node and others remember, as they said in this attempt.
@@ -189,6 +191,7 @@ impl Seeking {
             granted: BTreeMap::new(),
             heard: BTreeSet::new(),
             suspended: BTreeMap::new(),
+            left: BTreeSet::new(),
             differing: BTreeMap::new(),
             unclear: BTreeSet::new(),
             ended: BTreeSet::new(),
@@ -372,6 +375,7 @@ impl Seeking {
         self.pledged.clear();
         self.heard.clear();
         self.suspended.clear();
+        self.left.clear();
         self.differing.clear();
         self.remembered = of_itself(self.memory.as_ref());
         self.unclear.clear();
@@ -433,9 +437,13 @@ impl Seeking {
 
     /// Everybody that it has to hear before it founds.
     fn required(&self) -> BTreeSet<&Address> {
+        self.seeds.iter().chain(self.voters_remembered()).chain(self.promised_before()).collect()
+    }
+
+    /// Where the voters listened of clusters that it or others remember, and that have not ended.
+    fn voters_remembered(&self) -> impl Iterator<Item = &Address> {
         let voters = self.open().flat_map(|memory| memory.addresses());
-        let voters = voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters));
-        self.seeds.iter().chain(voters).chain(self.promised_before()).collect()
+        voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters))
     }
 
     /// Those that had a promise of this node or of another one, and did not give it back.
@@ -538,6 +546,11 @@ impl Seeking {
         }
         if self.asked().contains(&vow.seed) {
             self.heard.insert(vow.seed.clone());
+            if let Past::Left(_) = vow.past {
+                self.left.insert(vow.seed.clone());
+            } else {
+                self.left.remove(&vow.seed);
+            }
             if self.pledges.is_some() {
                 let others = vow.pledged.iter().filter(|address| **address != self.me.address);
                 self.pledged.insert(vow.seed.clone(), others.take(PLEDGED_MAX).cloned().collect());

@@ -463,10 +463,43 @@ fn a_fresh_node_waits_for_the_voters_that_others_remember() {
     a.on_deadline(at(0), &mut Vec::new());
     answers(&mut a, 2, Past::GaveUp(memory(3)));
     assert!(!a.founds(at(100)));
-    assert_eq!(awaited(&a), [("c".into(), Missing::Silent)]);
+    assert_eq!(awaited(&a), [("c".into(), Missing::SilentVoter)]);
     answers(&mut a, 3, Past::Fresh);
     assert!(a.founds(at(100)), "{:?}", a.awaited());
     assert!(a.ancestors().has(memory(3).cluster));
+}
+
+/// A seed that left its cluster waits for those that may have stayed, and is not about to found anything.
+#[test]
+fn a_seed_that_left_a_cluster_is_told_apart_from_one_that_promised_to_another() {
+    let mut a = seeking("a", 1, &["a", "b", "c"], Flaws::default());
+    a.on_deadline(at(0), &mut Vec::new());
+    let left = |seed: &str| Vow { past: Past::Left(memory(4)), ..vow(seed, 1, false) };
+    a.promised(at(10), Uid::new(12).expect("not 0"), left("b"), &mut Vec::new());
+    a.promised(at(10), Uid::new(13).expect("not 0"), vow("c", 1, false), &mut Vec::new());
+    let expected = [
+        ("b".into(), Missing::Left),
+        ("c".into(), Missing::PromisedToAnother),
+        ("d".into(), Missing::SilentVoter),
+    ];
+    assert_eq!(awaited(&a), expected);
+    // It has heard that the cluster has ended.
+    let ended = Vow { past: Past::Ended(memory(4)), ..vow("b", 1, true) };
+    a.promised(at(20), Uid::new(12).expect("not 0"), ended, &mut Vec::new());
+    assert_eq!(awaited(&a), [("c".into(), Missing::PromisedToAnother)]);
+}
+
+#[test]
+fn a_node_with_a_record_waits_for_the_voters_of_its_cluster_and_not_for_its_list() {
+    let mut d = seeking("d", 4, &["d", "e"], Flaws::default());
+    (d.bond, d.memory) = (Some(Bond::Member), Some(memory(3)));
+    d.remembered = of_itself(d.memory.as_ref());
+    d.on_deadline(at(0), &mut Vec::new());
+    let silent = |name: &str| (String::from(name), Missing::Silent);
+    assert_eq!(awaited(&d), [silent("a"), silent("b"), silent("c")]);
+    answers(&mut d, 12, Past::Suspended(memory(3)));
+    answers(&mut d, 3, Past::Fresh);
+    assert_eq!(awaited(&d), [silent("a"), ("b".into(), Missing::Suspended), ("c".into(), Missing::Forgot)]);
 }
 
 #[test]
@@ -475,7 +508,7 @@ fn those_that_are_suspended_are_asked_to_give_up_once_they_are_too_few_to_go_on(
     a.on_deadline(at(0), &mut Vec::new());
     answers(&mut a, 13, Past::Suspended(memory(3)));
     assert!(a.knock().over.is_empty(), "b has not answered");
-    assert_eq!(awaited(&a), [("b".into(), Missing::Silent), ("c".into(), Missing::Suspended)]);
+    assert_eq!(awaited(&a), [("b".into(), Missing::SilentVoter), ("c".into(), Missing::Suspended)]);
     let mut two_left = a.clone();
     answers(&mut two_left, 12, Past::Suspended(memory(3)));
     assert!(two_left.knock().over.is_empty(), "b and c are two of three voters");

@@ -330,6 +330,19 @@ impl Node {
         }
     }
 
+    /// Whether the voters of its cluster keep their votes on their disks.
+    pub fn is_durable(&self) -> bool {
+        self.identity.is_durable()
+    }
+
+    /// The cluster that its disk names, while it looks for that one and for no other.
+    pub fn sought(&self) -> Option<Cluster> {
+        match &self.phase {
+            Phase::Seeking(seeking) if seeking.is_bound() => seeking.memory().map(|memory| memory.cluster),
+            Phase::Seeking(_) | Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => None,
+        }
+    }
+
     /// Nothing that a disk which does not work should have written is reported, so the log falls silent by itself; renewals are not answered either.
     /// A coordinator with nothing to write would notice nothing of that and stay in office, deaf to renewals: it leaves, and another voter is elected.
     pub(super) fn disk_works(&mut self, now: Timestamp, works: bool, effects: &mut Effects<Effect>) {
