@@ -275,7 +275,7 @@ impl<'a> Told<'a> {
                 "the nodes that forgot the cluster run without the data directories they had: start them with those".into(),
             );
         }
-        if !self.has_silent() && !(self.suspended.is_empty() && self.left.is_empty()) {
+        if !(self.has_silent() || self.suspended.is_empty() && self.left.is_empty()) {
             help.push(
                 "the nodes that answer wait for a majority of the voters, too; their logs say for which"
                     .into(),

@@ -141,10 +141,10 @@ async fn a_node_whose_directory_names_a_cluster_says_which_voters_it_waits_for()
     after(Duration::from_secs(3)).await;
     let voters = nodes[3].topology().current().voters.clone();
     let view = nodes[3].topology().current();
-    let votes = |name: &str| {
+    let is_voter = |name: &str| {
         view.members.iter().any(|member| member.address().as_str() == name && voters.names(member.voter()))
     };
-    let guest = names.into_iter().find(|name| !votes(name)).unwrap();
+    let guest = names.into_iter().find(|name| !is_voter(name)).unwrap();
     drop(nodes);
     after(Duration::from_secs(1)).await;
     let (warnings, _guard) = Warnings::listen();

@@ -86,59 +86,8 @@ async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outco
     let hook = breaking.hook();
     rig.set_up(victim, move |builder| plain(builder).data_hook(hook.clone()));
     let others: Vec<_> = SEEDS.into_iter().filter(|number| *number != victim).collect();
-    match phase {
-        Phase::Forming => {
-            for number in &others {
-                rig.start(*number).await;
-            }
-        }
-        Phase::Joining => {
-            for number in &others {
-                rig.seeds_of(*number, &others);
-            }
-            rig.form_in_order(&others, &[]).await?;
-        }
-        Phase::Restarting | Phase::Leaving | Phase::Closing | Phase::Recovering => {
-            rig.form_in_order(&SEEDS, &[]).await?;
-        }
-    }
-    match phase {
-        Phase::Forming | Phase::Joining => {
-            breaking.begin();
-            // It does not even start if its directory cannot be made or opened.
-            rig.try_start(victim).await;
-            after(secs(12)).await;
-        }
-        Phase::Restarting => {
-            rig.crash(victim);
-            breaking.begin();
-            rig.try_start(victim).await;
-            after(secs(12)).await;
-        }
-        Phase::Leaving => {
-            breaking.begin();
-            rig.may_lose(&[victim]);
-            // Whether it has left depends on what its disk took.
-            let _ = rig.leave(victim).await;
-        }
-        Phase::Closing => {
-            breaking.begin();
-            rig.may_lose(&SEEDS);
-            let _ = timeout(BOUND, rig.node(victim).close_cluster()).await;
-            after(secs(10)).await;
-        }
-        Phase::Recovering => {
-            for number in &others {
-                rig.crash(*number);
-                fs::remove_dir_all(rig.directory(*number)).unwrap();
-            }
-            after(secs(20)).await;
-            breaking.begin();
-            rig.may_lose(&[victim]);
-            let _ = recover(&rig, victim).await;
-            after(secs(12)).await;
-        }
-    }
+    form(&mut rig, phase, &others).await?;
+    play(&mut rig, phase, (victim, &others), &breaking).await;
     let crashing = if phase == Phase::Closing { rig.running() } else { vec![victim] };
     for number in crashing {
         if rig.running().contains(&number) {
@@ -167,6 +116,68 @@ async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outco
         Phase::Forming | Phase::Joining | Phase::Restarting | Phase::Leaving => rig.founded_once(),
     };
     all_of([founded, concluded])
+}
+
+/// What there is before the phase.
+async fn form(rig: &mut Rig, phase: Phase, others: &[usize]) -> Outcome {
+    match phase {
+        Phase::Forming => {
+            for number in others {
+                rig.start(*number).await;
+            }
+        }
+        Phase::Joining => {
+            for number in others {
+                rig.seeds_of(*number, others);
+            }
+            rig.form_in_order(others, &[]).await?;
+        }
+        Phase::Restarting | Phase::Leaving | Phase::Closing | Phase::Recovering => {
+            rig.form_in_order(&SEEDS, &[]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Plays the phase, in which the victim's disk breaks.
+async fn play(rig: &mut Rig, phase: Phase, (victim, others): (usize, &[usize]), breaking: &Breaking) {
+    match phase {
+        Phase::Forming | Phase::Joining => {
+            breaking.begin();
+            // It does not even start if its directory cannot be made or opened.
+            rig.try_start(victim).await;
+            after(secs(12)).await;
+        }
+        Phase::Restarting => {
+            rig.crash(victim);
+            breaking.begin();
+            rig.try_start(victim).await;
+            after(secs(12)).await;
+        }
+        Phase::Leaving => {
+            breaking.begin();
+            rig.may_lose(&[victim]);
+            // Whether it has left depends on what its disk took.
+            let _ = rig.leave(victim).await;
+        }
+        Phase::Closing => {
+            breaking.begin();
+            rig.may_lose(&SEEDS);
+            let _ = timeout(BOUND, rig.node(victim).close_cluster()).await;
+            after(secs(10)).await;
+        }
+        Phase::Recovering => {
+            for number in others {
+                rig.crash(*number);
+                fs::remove_dir_all(rig.directory(*number)).unwrap();
+            }
+            after(secs(20)).await;
+            breaking.begin();
+            rig.may_lose(&[victim]);
+            let _ = recover(rig, victim).await;
+            after(secs(12)).await;
+        }
+    }
 }
 
 /// Begins the cluster anew on that node.

@@ -1,0 +1,78 @@
+//! Who must answer before a node founds a cluster, and what keeps it from founding.
+//!
+//! Promise: nobody founds beside a durable cluster that somebody remembers, or before every seed, every voter that is remembered and everybody that had a promise
+//! has answered and promised.
+
+use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
+
+use super::pledges::Pledges;
+use super::promise::Promise;
+use super::rule::{DISCOVERED_FOR, FoundWith};
+use super::{Memory, Seeking};
+use crate::flaws::Flaw;
+use crate::incarnation::Address;
+use crate::time::Timestamp;
+
+impl Seeking {
+    /// The clusters that somebody remembers and nobody knows to have ended.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Arc<Memory>> {
+        self.remembered.values().filter(|memory| !self.has_ended(memory.cluster))
+    }
+
+    /// The clusters among them whose voters keep their votes on disks. Nobody founds beside one: it goes on once a majority of these disks is back, and if they are
+    /// lost for good only an operator can know it.
+    pub(super) fn durable(&self) -> impl Iterator<Item = &Arc<Memory>> {
+        self.open().filter(|memory| memory.durable && !self.flaws().has(Flaw::FoundsWithoutFormerVoters))
+    }
+
+    /// Everybody that it has to hear before it founds.
+    pub(super) fn required(&self) -> BTreeSet<&Address> {
+        self.seeds.iter().chain(self.voters_remembered()).chain(self.promised_before()).collect()
+    }
+
+    /// Where the voters listened of clusters that it or others remember, and that have not ended.
+    pub(super) fn voters_remembered(&self) -> impl Iterator<Item = &Address> {
+        let voters = self.open().flat_map(|memory| memory.addresses());
+        voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters))
+    }
+
+    /// Those that had a promise of this node or of another one, and did not give it back.
+    pub(super) fn promised_before(&self) -> impl Iterator<Item = &Address> {
+        let own = self.pledges.iter().flat_map(Pledges::addresses);
+        let all = own.chain(self.pledged.values().flat_map(|addresses| addresses.iter()));
+        all.filter(|_| !self.flaws().has(Flaw::PledgesForgotten))
+    }
+
+    pub(super) fn has_promised(&self, address: &Address) -> bool {
+        if *address == self.me.address {
+            return matches!(self.promise, Promise::ToMyself);
+        }
+        self.granted.contains_key(address)
+    }
+
+    /// Whether nothing but time is missing.
+    pub(super) fn is_complete(&self, now: Timestamp) -> bool {
+        if !self.asks() || self.durable().next().is_some() {
+            return false;
+        }
+        let is_seed = |address: &&Address| self.seeds.contains(address);
+        let promised = self.seeds.iter().filter(|seed| self.has_promised(seed)).count();
+        let seeds = match self.founding.with {
+            FoundWith::Never => false,
+            FoundWith::All => {
+                promised == self.seeds.len() || self.flaws().has(Flaw::FoundsWhileASeedIsSilent)
+            }
+            FoundWith::Majority => {
+                2 * promised > self.seeds.len() && now >= self.since + self.settings.round_trip
+            }
+        };
+        let is_discovered = match self.founding.expect {
+            _ if self.flaws().has(Flaw::DiscoveredListIsComplete) => true,
+            None => true,
+            Some(least) => promised >= least && now >= self.listed_since + DISCOVERED_FOR,
+        };
+        let mut voters = self.required().into_iter().filter(|address| !is_seed(address));
+        seeds && is_discovered && self.unclear.is_empty() && voters.all(|address| self.has_promised(address))
+    }
+}
