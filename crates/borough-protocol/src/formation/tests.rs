@@ -638,6 +638,7 @@ fn nothing_is_founded_beside_a_durable_cluster_that_somebody_remembers() {
     let b = Uid::new(2).expect("not 0");
     let outcome = a.promised(at(10), b, Vow { past, ..vow("b", 1, true) }, &mut Vec::new());
     assert!(matches!(outcome, Outcome::Seeking), "its voters answer, and nobody knows where their disks are");
+    assert_eq!(awaited(&a), [("a".into(), Missing::VoteLost)]);
     let past = Past::Ended(of_disks(&memory(1)));
     let outcome = a.promised(at(20), b, Vow { past, ..vow("b", 1, true) }, &mut Vec::new());
     assert!(matches!(outcome, Outcome::Founds), "it has ended");

@@ -531,7 +531,6 @@ fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
     rig.crash("a");
     rig.disks.of("a").image = Image::new(VoterId::new(7001).expect("not 0"));
     rig.start_with("a", &["a"], durable());
-    let mut is_told = false;
     for _ in 0..600 {
         rig.pass(100 * MILLI);
         // As a guest of a cluster without a quorum it waits for a while, and looks again.
@@ -539,10 +538,7 @@ fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
             rig.start_with("a", &["a"], durable());
         }
         assert!(rig.nodes["a"].cluster().is_none_or(|now| now == before), "a founded a cluster by itself");
-        let own = rig.nodes["a"].awaited(rig.local("a")).unwrap_or_default();
-        is_told |= own.iter().any(|awaited| awaited.why == Missing::VoteLost);
     }
-    assert!(is_told, "nobody says why a waits");
     assert_eq!(rig.table("b").cluster(), before);
     rig.recover("b", &["a"]);
     all_run(&mut rig, &["a", "b"]);
