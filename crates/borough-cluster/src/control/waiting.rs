@@ -161,8 +161,9 @@ macro_rules! log {
     }};
 }
 
-/// What it costs to begin a cluster anew.
-const COST: &str = "it begins the cluster anew, and what entities hold in memory is lost on every node";
+/// What `recover` costs.
+const COST: &str =
+    "it founds a successor of the cluster, and what entities hold in memory is lost on every node";
 
 impl<'a> Told<'a> {
     fn new(awaited: &'a [Awaited], known: &'a Addresses) -> Self {

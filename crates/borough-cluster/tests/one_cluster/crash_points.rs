@@ -28,7 +28,7 @@ enum Phase {
     Leaving,
     /// It closes the whole cluster.
     Closing,
-    /// It begins the cluster anew, after the two others were lost with their disks.
+    /// It recovers the cluster, after the two others were lost with their disks.
     Recovering,
 }
 
@@ -99,7 +99,7 @@ async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outco
     rig.start(victim).await;
     if phase == Phase::Recovering {
         after(secs(20)).await;
-        // Either the cluster was begun anew, or the node is the voter that it was, and the order can be given again.
+        // Either the cluster was recovered, or the node is the voter that it was, and the order can be given again.
         if rig.view(victim).standing != Standing::Member {
             recover(&rig, victim).await?;
         }
@@ -180,7 +180,7 @@ async fn play(rig: &mut Rig, phase: Phase, (victim, others): (usize, &[usize]), 
     }
 }
 
-/// Begins the cluster anew on that node.
+/// Orders that node to recover the cluster.
 async fn recover(rig: &Rig, number: usize) -> Outcome {
     let plan = rig.node(number).recovery_plan().map_err(|error| error.to_string())?;
     let dead: Vec<_> = plan.given_up.iter().map(|member| member.node_id.to_string()).collect();

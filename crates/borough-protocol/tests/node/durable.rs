@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use borough_protocol::disk::{Bond, Image};
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::{Awaited, Missing};
+use borough_protocol::incarnation::Address;
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::Item;
 use borough_protocol::node::{Command, End, Event, GaveUp};
@@ -531,6 +532,7 @@ fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
     rig.crash("a");
     rig.disks.of("a").image = Image::new(VoterId::new(7001).expect("not 0"));
     rig.start_with("a", &["a"], durable());
+    let mut is_told = false;
     for _ in 0..600 {
         rig.pass(100 * MILLI);
         // As a guest of a cluster without a quorum it waits for a while, and looks again.
@@ -538,7 +540,10 @@ fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
             rig.start_with("a", &["a"], durable());
         }
         assert!(rig.nodes["a"].cluster().is_none_or(|now| now == before), "a founded a cluster by itself");
+        let awaited = rig.nodes["a"].awaited(rig.local("a")).unwrap_or_default();
+        is_told |= awaited.contains(&Awaited { address: Address::new("b"), why: Missing::Suspended });
     }
+    assert!(is_told, "a does not say that b keeps its state and waits");
     assert_eq!(rig.table("b").cluster(), before);
     rig.recover("b", &["a"]);
     all_run(&mut rig, &["a", "b"]);
