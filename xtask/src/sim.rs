@@ -37,6 +37,10 @@ fn are_planted(arguments: &[&str]) -> bool {
 fn command(root: &Path, arguments: &[&str], with_flaws: bool) -> Command {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--release", "--package", "borough-testkit", "--bin", "sim"]);
+    // Without whole nodes the simulator needs few crates, and builds in a fraction of the time.
+    if !arguments.contains(&"--shells") {
+        command.arg("--no-default-features");
+    }
     if with_flaws {
         command.args(["--features", "flaws"]);
     }
@@ -59,6 +63,13 @@ mod tests {
         assert_eq!(words[words.len() - 3..], ["--", "--seed", "7"]);
         assert!(words.contains(&"--release".to_owned()));
         assert!(!words.contains(&"--features".to_owned()));
+    }
+
+    #[test]
+    fn whole_nodes_are_built_only_for_runs_of_them() {
+        let without = "--no-default-features".to_owned();
+        assert!(words(&["--seeds", "7"]).contains(&without));
+        assert!(!words(&["--shells", "--seeds", "7"]).contains(&without));
     }
 
     /// The scenarios that `verify` runs; none is the usual one.

@@ -9,22 +9,31 @@
 //! and connections included, from one seed, and `scale` runs one large cluster and measures what it costs. They are no part of the interface
 //! that is kept stable.
 
+#[cfg(feature = "nodes")]
 mod cluster;
+#[cfg(feature = "nodes")]
 mod probe;
 #[doc(hidden)]
 pub mod scale;
+#[cfg(feature = "nodes")]
 #[doc(hidden)]
 pub mod shells;
 #[doc(hidden)]
 pub mod sim;
+#[cfg(feature = "nodes")]
 mod simulation;
+#[cfg(feature = "nodes")]
 mod time;
 
+#[cfg(feature = "nodes")]
 pub use self::cluster::{TestCluster, TestClusterBuilder, TestClusterError};
+#[cfg(feature = "nodes")]
 pub use self::probe::{PROBE_PATIENCE, PROBE_SILENCE, Probe};
+#[cfg(feature = "nodes")]
 pub use self::simulation::{
     Fate, Faults, History, SEED_VARIABLE, Sent, Simulation, SimulationFailure, SimulationSummary,
 };
+#[cfg(feature = "nodes")]
 pub use self::time::ManualTime;
 pub use borough_protocol::random::Random;
 

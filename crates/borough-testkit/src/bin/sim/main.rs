@@ -11,6 +11,7 @@ mod replay;
 mod resume;
 mod scale;
 mod seeds;
+#[cfg(feature = "nodes")]
 mod shells;
 
 use std::process::ExitCode;
@@ -34,8 +35,7 @@ fn main() -> ExitCode {
         Task::Plan(path) => replay::run_file(path, &arguments),
         Task::Planted => planted(&arguments),
         Task::Scale => scale::run(&arguments),
-        Task::Shells(None) => shells::run(&arguments),
-        Task::Shells(Some(seed)) => shells::replay(*seed, &arguments),
+        Task::Shells(seed) => shells(*seed, &arguments),
     };
     ExitCode::from(code)
 }
@@ -50,5 +50,19 @@ fn planted(_: &Arguments) -> u8 {
     eprintln!(
         "sim: flaws can be planted only in a build with the feature `flaws`: use `cargo xtask sim --planted`"
     );
+    UNPROVED
+}
+
+#[cfg(feature = "nodes")]
+fn shells(seed: Option<u64>, arguments: &Arguments) -> u8 {
+    match seed {
+        None => shells::run(arguments),
+        Some(seed) => shells::replay(seed, arguments),
+    }
+}
+
+#[cfg(not(feature = "nodes"))]
+fn shells(_: Option<u64>, _: &Arguments) -> u8 {
+    eprintln!("sim: this build has no whole nodes: use `cargo xtask sim --shells`");
     UNPROVED
 }
