@@ -45,6 +45,8 @@ impl Seeking {
         if verdict == Verdict::Denied || self.keeps(knock, say) {
             say.push(Say::Promise(them, self.vow(attempt, verdict != Verdict::Denied)));
         }
+        // What the other remembers may be missing now, or this node has given its own promise away.
+        self.look_at_answers(now, say);
     }
 
     /// Whether the promise to that node can be said. One with a data directory keeps it there first, and says it once that is written.

@@ -334,6 +334,8 @@ impl Seeking {
             return Outcome::Founds;
         }
         if now < self.next {
+            // The wait was over, and something is missing after all.
+            self.look_at_answers(now, say);
             return Outcome::Seeking;
         }
         self.next = now + self.settings.seed_ask_interval;

@@ -387,6 +387,28 @@ fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
 }
 
 #[test]
+fn a_wait_that_something_new_ends_leaves_no_deadline_in_the_past() {
+    let waits = || {
+        let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+        a.wait = 2 * SECOND;
+        a.on_deadline(at(0), &mut Vec::new());
+        assert!(!founds(&mut a, at(10), 2, 1, true));
+        assert!(matches!(wake_until(&mut a, at(2_009)), Outcome::Seeking));
+        assert_eq!(a.next_deadline(), at(2_010));
+        a
+    };
+    // Another node remembers a voter that was not asked yet.
+    let mut learns = waits();
+    learns.knocked(at(2_009), &Knock { memory: Some(memory(3)), ..knock_of("c", 3, None) }, &mut Vec::new());
+    assert!(learns.next_deadline() > at(2_010));
+    // It is welcomed to a cluster while another node has its promise, and asks for that back.
+    let mut withdraws = waits();
+    withdraws.withdraws_until = Some(at(9_000));
+    assert!(matches!(withdraws.on_deadline(at(2_010), &mut Vec::new()), Outcome::Seeking));
+    assert!(withdraws.next_deadline() > at(2_010));
+}
+
+#[test]
 fn a_node_whose_address_nobody_knows_founds_at_once_if_it_is_alone() {
     let alone = |seeds: &[&str], unknown_to_others| {
         let mut a = seeking("a", 1, seeds, Flaws::default());
