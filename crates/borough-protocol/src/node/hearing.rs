@@ -163,8 +163,9 @@ impl Participant {
         if self.durable.disk_failed {
             return None;
         }
-        // Gossip gave a guest up: it will never be admitted, and must learn it.
-        if self.table.member(from).is_none() && self.is_gone(from) {
+        // Gossip gave a guest up: it will never be admitted, and must learn it. Of one that says that it was admitted the table alone knows whether it was removed,
+        // once it has come as far as the admission.
+        if renew.admission.is_none() && self.table.member(from).is_none() && self.is_gone(from) {
             let verdict = Verdict::NotAdmitted;
             return Some(Renewed { seq: renew.seq, coordinator: None, verdict });
         }

@@ -549,3 +549,25 @@ fn no_cluster_is_founded_beside_one_whose_voters_lost_their_disks() {
     all_run(&mut rig, &["a", "b"]);
     assert!(rig.table("a").ancestors().has(before));
 }
+
+/// A coordinator gives a guest up and is cut off before anybody learns of it; its successor admits the guest. What the old one says of it counts for nothing.
+#[test]
+fn a_member_that_a_voter_which_is_behind_gave_up_as_a_guest_goes_on() {
+    let mut rig = grown(&THREE);
+    rig.cut(&["a"], &["d"]);
+    rig.start("d");
+    let is_given_up = |rig: &Rig| {
+        let document = rig.nodes["a"].document().expect("it is in a cluster");
+        document.is_buried(rig.uid("d"))
+    };
+    rig.wait_until("given up", 20 * SECOND, is_given_up);
+    rig.cut(&["a"], &["b", "c"]);
+    let d = rig.uid("d");
+    rig.wait_until("admitted by another coordinator", 10 * SECOND, |rig| {
+        rig.table("b").member(d).is_some() && rig.runs("d")
+    });
+    rig.heal();
+    rig.cut(&["a"], &["b", "c"]);
+    rig.always("it goes on", 10 * SECOND, |rig| rig.nodes.contains_key("d") && rig.uid("d") == d);
+    assert!(rig.ends.iter().all(|(name, _)| *name != "d"), "{:?}", rig.ends);
+}
