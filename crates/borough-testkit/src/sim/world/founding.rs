@@ -18,8 +18,9 @@ use crate::sim::plan::Mode;
 use crate::sim::rare::Rare;
 use crate::sim::violation::Violation;
 
-/// How long a way is open, and both its ends run, before it counts as one at a founding: what is sent has to arrive.
-const REACHED: Nanos = 100 * MILLISECOND;
+/// How long a way is open, and both its ends run, before it counts as one at a founding: greetings are 200 ms apart, by a clock that may be slow; one may
+/// be lost, and the next one has to arrive.
+const REACHED: Nanos = 500 * MILLISECOND;
 /// And when the founding acts: a greeting may be lost.
 const REACHED_BEFORE_ACTING: Nanos = SECOND;
 /// How long after its end a process may have answered that it belongs to no cluster.
