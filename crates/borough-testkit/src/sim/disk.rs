@@ -42,6 +42,8 @@ pub(super) struct Disks {
     lost: BTreeSet<SlotIndex>,
     /// Of a thousand writes so many are slow.
     slow_per_mille: u64,
+    /// When the last slow write is synced.
+    slow_until: Moment,
 }
 
 /// The disk in one slot.
@@ -114,7 +116,12 @@ impl Disks {
         let mut random = Random::seeded(chance(seed).next_u64());
         let slow_per_mille = if are_gentle || random.per_mille(500) { 0 } else { random.below(20) };
         let list = (0..slots).map(|_| Disk::empty(&mut random)).collect();
-        Self { list, random, lost: BTreeSet::new(), slow_per_mille }
+        Self { list, random, lost: BTreeSet::new(), slow_per_mille, slow_until: Moment::START }
+    }
+
+    /// When the last slow write is synced: until then a voter may have said nothing for longer than an election waits.
+    pub(super) fn slow_until(&self) -> Moment {
+        self.slow_until
     }
 
     pub(super) fn of(&self, slot: SlotIndex) -> &Disk {
@@ -137,6 +144,9 @@ impl Disks {
         let disk = &mut self.list[slot];
         let before = disk.pending.back().map_or(now, |pending| pending.due);
         let due = now.after(delay).max(before);
+        if is_slow {
+            self.slow_until = self.slow_until.max(due);
+        }
         disk.pending.push_back(Pending { due, life, number, write });
         due.max(disk.stuck_until)
     }

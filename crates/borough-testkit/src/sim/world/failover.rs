@@ -1,7 +1,7 @@
 //! The rule of fail-over: who cannot take part is removed in time, while a quorum of the voters can.
 //!
 //! It needs to know what was done to whom, so it stands here and not beside the others. While a fixed quorum is not complete it is owed
-//! nothing: until then nobody is removed who wants to stay.
+//! nothing: until then nobody is removed who wants to stay. Nor while disks are slow.
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::settings::Strategy;
@@ -75,11 +75,12 @@ impl World {
         Err(Violation::Liveness("failover", text))
     }
 
-    /// Whether a fixed quorum has not been complete for long enough; then looks later. Who is only cut off or stands still may be back by
-    /// then, and is not waited for.
+    /// Whether a fixed quorum has not been complete for long enough, or a disk has just been slow, which can cost an election where every voter is needed; then
+    /// looks later. Who is only cut off or stands still may be back by then, and is not waited for.
     fn is_not_owed_yet(&mut self, (uid, other): Overdue) -> bool {
         let patience = if other.is_some() { Self::apart() } else { LOST };
-        let owed_at = self.complete_since.unwrap_or(self.now).after(patience);
+        let since = self.complete_since.unwrap_or(self.now).max(self.disks.slow_until());
+        let owed_at = since.after(patience);
         let waits = owed_at > self.now;
         if waits && (other.is_some() || self.slots.life(uid).is_none()) {
             self.queue.plan(owed_at, Happening::Overdue((uid, other)));
