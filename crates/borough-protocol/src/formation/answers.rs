@@ -103,7 +103,8 @@ impl Seeking {
         let others = self.pledges.iter().flat_map(Pledges::addresses).filter(|address| **address != holder);
         let pledged = others.cloned().collect();
         let withdrawn = self.withdraws_until.is_some();
-        Vow { seed: self.me.address.clone(), attempt, granted, withdrawn, holder, past, pledged }
+        let seed = self.me.address.clone();
+        Vow { seed, attempt, granted, withdrawn, holder, past, pledged, heard_of: self.heard_of() }
     }
 }
 

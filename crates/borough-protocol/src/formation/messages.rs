@@ -80,6 +80,10 @@ pub struct Vow {
     /// Where others listen that had a promise of the one who answers and did not give it back: they may have founded a cluster.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub pledged: Arc<[Address]>,
+    /// The clusters of which others told the one who answers, and which may work or go on: whoever wants to found has to hear their voters. They are not passed on
+    /// once more, or nodes that seek would remind each other for ever.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub heard_of: Arc<[Arc<Memory>]>,
 }
 
 /// What a node that is in no working cluster was in before.

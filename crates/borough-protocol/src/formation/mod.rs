@@ -144,6 +144,8 @@ pub struct Seeking {
     differing: BTreeMap<Address, Refusal>,
     /// The clusters that this node and others remember, as they said in this attempt.
     remembered: BTreeMap<Cluster, Arc<Memory>>,
+    /// The clusters that others were told of, as they said in this attempt.
+    hearsay: BTreeMap<Cluster, Arc<Memory>>,
     /// Clusters whose members greeted this node in this attempt, and of which nobody has told what there is to remember.
     unclear: BTreeSet<Cluster>,
     /// The clusters that have ended as a whole, as this node and others know.
@@ -193,6 +195,7 @@ impl Seeking {
             suspended: BTreeMap::new(),
             left: BTreeSet::new(),
             differing: BTreeMap::new(),
+            hearsay: BTreeMap::new(),
             unclear: BTreeSet::new(),
             ended: BTreeSet::new(),
             complete_since: None,
@@ -380,6 +383,7 @@ impl Seeking {
         self.left.clear();
         self.differing.clear();
         self.remembered = of_itself(self.memory.as_ref());
+        self.hearsay.clear();
         self.unclear.clear();
         self.complete_since = None;
     }
@@ -485,6 +489,9 @@ impl Seeking {
                 self.learn_ended(cluster);
             }
         }
+        for memory in vow.heard_of.iter() {
+            self.hear_of(memory);
+        }
         if self.asked().contains(&vow.seed) {
             self.heard.insert(vow.seed.clone());
             if let Past::Left(_) = vow.past {
@@ -540,20 +547,29 @@ impl Seeking {
         }
     }
 
-    /// Keeps the newest list of voters that anybody has of a cluster.
+    /// A node remembers that cluster.
     fn remember(&mut self, memory: &Arc<Memory>) {
-        if memory.cluster.name != crate::node::name_hash(&self.settings.cluster) {
-            return;
+        if self.is_ours(memory) && keep_newest(&mut self.remembered, memory) {
+            self.unclear.remove(&memory.cluster);
         }
-        let is_known = self.remembered.contains_key(&memory.cluster);
-        if !is_known && self.remembered.len() == REMEMBERED_MAX {
-            return;
+    }
+
+    /// A node was told of that cluster.
+    fn hear_of(&mut self, memory: &Arc<Memory>) {
+        if self.is_ours(memory) {
+            keep_newest(&mut self.hearsay, memory);
         }
-        self.unclear.remove(&memory.cluster);
-        let newest = self.remembered.entry(memory.cluster).or_insert_with(|| memory.clone());
-        if newest.voters.id < memory.voters.id {
-            *newest = memory.clone();
-        }
+    }
+
+    fn is_ours(&self, memory: &Memory) -> bool {
+        memory.cluster.name == crate::node::name_hash(&self.settings.cluster)
+    }
+
+    /// What others remember, for those that did not ask them.
+    fn heard_of(&self) -> Arc<[Arc<Memory>]> {
+        let own = self.memory.as_ref().map(|memory| memory.cluster);
+        let of_others = |(cluster, _): &(&Cluster, _)| Some(**cluster) != own && !self.has_ended(**cluster);
+        self.remembered.iter().filter(of_others).map(|(_, memory)| memory.clone()).collect()
     }
 
     fn flaws(&self) -> Flaws {
@@ -565,6 +581,18 @@ impl Seeking {
 /// greet it.
 fn wait(settings: &Checked) -> Duration {
     settings.timing().wait.max(settings.seed_ask_interval * 5 + settings.round_trip)
+}
+
+/// Keeps the newest list of voters that anybody has of a cluster; says whether there was room.
+fn keep_newest(memories: &mut BTreeMap<Cluster, Arc<Memory>>, memory: &Arc<Memory>) -> bool {
+    if !memories.contains_key(&memory.cluster) && memories.len() == REMEMBERED_MAX {
+        return false;
+    }
+    let newest = memories.entry(memory.cluster).or_insert_with(|| memory.clone());
+    if newest.voters.id < memory.voters.id {
+        *newest = memory.clone();
+    }
+    true
 }
 
 /// What a node remembers itself.

@@ -15,9 +15,10 @@ use crate::incarnation::Address;
 use crate::time::Timestamp;
 
 impl Seeking {
-    /// The clusters that somebody remembers and nobody knows to have ended.
+    /// The clusters that somebody remembers, or was told of, and nobody knows to have ended.
     pub(super) fn open(&self) -> impl Iterator<Item = &Arc<Memory>> {
-        self.remembered.values().filter(|memory| !self.has_ended(memory.cluster))
+        let told = self.hearsay.values().filter(|memory| !self.remembered.contains_key(&memory.cluster));
+        self.remembered.values().chain(told).filter(|memory| !self.has_ended(memory.cluster))
     }
 
     /// The clusters among them whose voters keep their votes on disks. Nobody founds beside one: it goes on once a majority of these disks is back, and if they are

@@ -42,6 +42,7 @@ fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
         holder: Address::new("x"),
         past: Past::Fresh,
         pledged: [].into(),
+        heard_of: [].into(),
     }
 }
 
@@ -468,8 +469,7 @@ fn memory(voters: u64) -> Arc<Memory> {
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
     let granted = !matches!(past, Past::Suspended(_));
-    let answer =
-        Vow { holder: seed.clone(), seed, attempt: 1, granted, withdrawn: false, past, pledged: [].into() };
+    let answer = Vow { holder: seed.clone(), past, ..vow(seed.as_str(), 1, granted) };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
 
@@ -489,6 +489,50 @@ fn a_fresh_node_waits_for_the_voters_that_others_remember() {
     answers(&mut a, 3, Past::Fresh);
     assert!(a.founds(at(100)), "{:?}", a.awaited());
     assert!(a.ancestors().has(memory(3).cluster));
+}
+
+/// What the other one says to this one's knock.
+fn vow_to(other: &mut Seeking, one: &Seeking) -> Vow {
+    let mut say = Vec::new();
+    other.knocked(at(100), &one.knock(), &mut say);
+    let vow = say.into_iter().find_map(|said| match said {
+        Say::Promise(_, vow) => Some(vow),
+        Say::Release(..) | Say::Knock(..) | Say::Keep(_) => None,
+    });
+    vow.expect("it answers")
+}
+
+/// One that lists nobody but `b` never hears the suspended voters that `b` hears.
+#[test]
+fn a_node_is_told_of_the_clusters_that_others_were_told_of() {
+    let [mut a, mut b] = [("a", 1), ("b", 2)].map(|(name, life)| {
+        let mut node = seeking(name, life, &["b"], Flaws::default());
+        node.on_deadline(at(0), &mut Vec::new());
+        node
+    });
+    // What it knew before it yields is asked for once more.
+    assert!(vow_to(&mut b, &a).granted);
+    b.promised(
+        at(50),
+        Uid::new(14).expect("not 0"),
+        Vow { past: Past::Suspended(memory(4)), ..vow("d", 1, false) },
+        &mut Vec::new(),
+    );
+    let answer = vow_to(&mut b, &a);
+    assert!(answer.granted && answer.heard_of[..] == [memory(4)]);
+    assert!(matches!(
+        a.promised(at(100), Uid::new(2).expect("not 0"), answer, &mut Vec::new()),
+        Outcome::Seeking
+    ));
+    let silent = ["c", "d"].map(|name| (name.into(), Missing::SilentVoter));
+    assert_eq!(awaited(&a), silent);
+    // It tells nobody: it was not told by one that remembers.
+    let mut other = seeking("z", 9, &["a"], Flaws::default());
+    other.on_deadline(at(0), &mut Vec::new());
+    assert_eq!(vow_to(&mut a, &other).heard_of[..], []);
+    // In the next attempt it has to be told again.
+    a.begin_attempt(at(20_000));
+    assert_eq!(awaited(&a), [("b".into(), Missing::Silent)]);
 }
 
 /// A seed that left its cluster waits for those that may have stayed, and is not about to found anything.

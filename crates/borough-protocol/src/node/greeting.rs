@@ -90,6 +90,7 @@ impl Participant {
             holder: self.identity.me.address.clone(),
             past: Past::Suspended(Arc::new(memory)),
             pledged: [].into(),
+            heard_of: [].into(),
         };
         effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message: Message::Promise(vow) });
         None

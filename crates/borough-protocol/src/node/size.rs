@@ -31,7 +31,9 @@ impl Message {
         let body = match self {
             Self::Knock(knock) => knock_size(knock),
             Self::Promise(vow) => {
-                vow.seed.as_str().len() + vow.holder.as_str().len() + 2 + NUMBER + 1 + past_size(&vow.past)
+                let heard_of: usize = vow.heard_of.iter().map(|memory| memory_size(memory)).sum();
+                let addresses = vow.seed.as_str().len() + vow.holder.as_str().len() + 2;
+                addresses + NUMBER + 1 + past_size(&vow.past) + 1 + heard_of
             }
             Self::Release { .. } => NUMBER,
             Self::Gone | Self::Copy => 0,

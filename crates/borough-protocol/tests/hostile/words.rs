@@ -82,6 +82,7 @@ impl Liar<'_> {
                     _ => Past::Suspended(self.memory()),
                 };
                 let pledged = (0..self.random.below(3)).map(|_| self.address()).collect();
+                let heard_of = (0..self.random.below(3)).map(|_| self.memory()).collect();
                 Message::Promise(Vow {
                     seed: self.address(),
                     attempt,
@@ -90,6 +91,7 @@ impl Liar<'_> {
                     holder: self.address(),
                     past,
                     pledged,
+                    heard_of,
                 })
             }
             1 => Message::Release { attempt },

@@ -91,6 +91,7 @@ fn promise(granted: bool, past: Past) -> Message {
         holder: address(2),
         past,
         pledged: [address(3)].into(),
+        heard_of: [memory()].into(),
     })
 }
 

@@ -83,6 +83,7 @@ mod tests {
                 holder: own.clone(),
                 past: Past::Fresh,
                 pledged: pledged.iter().copied().cloned().collect(),
+                heard_of: [].into(),
             })
         };
         let founds = |vows: &Vows, image: &Image| vows.founds((uid(1), &own), image);
