@@ -287,7 +287,7 @@ impl Node {
         let record = match end {
             End::Left if is_last => of(Bond::Ended),
             // Nobody has voted it out: its vote and its log may be needed, so the disk stays that of a voter. The next life goes on with them.
-            End::Left if participant.is_some_and(|participant| participant.votes()) => return,
+            End::Left if participant.is_some_and(|participant| participant.may_be_needed()) => return,
             End::Left => of(Bond::Left),
             End::Closed | End::GaveUp(GaveUp::Over) => of(Bond::Ended),
             // It belongs to the winner from now on, also if it crashes before it is welcome there: the cluster that it yields may never be found again.
@@ -405,6 +405,12 @@ impl Participant {
     fn decides_alone(&self) -> bool {
         let lists = [self.table.voters(), self.log.voters()];
         lists.iter().all(|voters| voters.all().all(|voter| voter == self.voter()))
+    }
+
+    /// Whether its log may be needed after it left: it votes; or it learns, and nobody has removed it, so the coordinator may have made a voter of it and have crashed
+    /// before it could say so.
+    fn may_be_needed(&self) -> bool {
+        self.votes() || self.log.learners().contains(&self.voter()) && !self.table.is_removed(self.uid())
     }
 
     /// What its disk is to say of the cluster.
@@ -525,9 +531,11 @@ impl Participant {
         }
         let memory = self.memory();
         let me = self.voter();
-        let silent = memory.places.iter().filter(|(voter, _)| {
+        let silent = memory.places.iter().filter(|(voter, address)| {
             let uid = self.lives.uid(*voter);
-            *voter != me && !uid.is_some_and(|uid| self.heard.contains_key(&uid))
+            let is_silent = !uid.is_some_and(|uid| self.heard.contains_key(&uid));
+            // A voter of an earlier directory may have listened where this node does.
+            *voter != me && *address != self.identity.me.address && is_silent
         });
         let awaited =
             |(_, address): &(_, Address)| Awaited { address: address.clone(), why: Missing::Silent };

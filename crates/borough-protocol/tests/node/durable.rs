@@ -571,3 +571,29 @@ fn a_member_that_a_voter_which_is_behind_gave_up_as_a_guest_goes_on() {
     rig.always("it goes on", 10 * SECOND, |rig| rig.nodes.contains_key("d") && rig.uid("d") == d);
     assert!(rig.ends.iter().all(|(name, _)| *name != "d"), "{:?}", rig.ends);
 }
+
+/// The coordinator may have made a voter of it, and have crashed before it could say so: its log is needed then, and not that of another voter.
+#[test]
+fn a_learner_that_leaves_without_a_coordinator_keeps_its_log() {
+    let mut rig = Rig::with(durable(), &THREE);
+    rig.each(&THREE, Rig::start);
+    let learns = |rig: &Rig, name: &str| {
+        let node = &rig.nodes[name];
+        node.log()
+            .is_some_and(|log| log.learners().contains(&node.voter()) && !log.voters().names(node.voter()))
+    };
+    rig.wait_until("two learn", 20 * SECOND, |rig| {
+        THREE.iter().filter(|name| learns(rig, name)).count() == 2
+    });
+    let learner = *THREE.iter().find(|name| learns(&rig, name)).expect("one learns");
+    crash_all(&mut rig, &THREE);
+    let voter = rig.disks.of(learner).image.voter;
+    rig.start(learner);
+    rig.pass(SECOND);
+    rig.command(learner, Command::Leave);
+    rig.pass(SECOND);
+    assert!(rig.ends.iter().any(|(name, end)| *name == learner && *end == End::Left), "{:?}", rig.ends);
+    let image = &rig.disks.of(learner).image;
+    assert!(image.voter == voter && image.log.is_some());
+    all_run(&mut rig, &THREE);
+}
