@@ -25,23 +25,47 @@ pub(super) struct Turns {
 #[derive(Default)]
 struct Line {
     given: u64,
-    /// One for each ticket from `given` on.
-    waiting: VecDeque<Waker>,
+    /// One for each ticket from `given` on; none where the handshake is gone.
+    waiting: VecDeque<Option<Waker>>,
 }
 
 impl Line {
     fn draw(&mut self, waker: &Waker) -> u64 {
-        self.waiting.push_back(waker.clone());
+        self.waiting.push_back(Some(waker.clone()));
         self.given + self.waiting.len() as u64 - 1
     }
 
     /// Whether that ticket may go; its waker is kept if not.
     fn may_go(&mut self, ticket: u64, waker: &Waker) -> bool {
-        let Some(place) = ticket.checked_sub(self.given) else { return true };
-        if let Some(kept) = usize::try_from(place).ok().and_then(|place| self.waiting.get_mut(place)) {
-            kept.clone_from(waker);
+        if ticket < self.given {
+            return true;
         }
+        self.set(ticket, Some(waker.clone()));
         false
+    }
+
+    /// The handshake of that ticket is gone: it takes no turn from others.
+    fn leave(&mut self, ticket: u64) {
+        self.set(ticket, None);
+    }
+
+    fn set(&mut self, ticket: u64, waker: Option<Waker>) {
+        let place = ticket.checked_sub(self.given).and_then(|place| usize::try_from(place).ok());
+        if let Some(kept) = place.and_then(|place| self.waiting.get_mut(place)) {
+            *kept = waker;
+        }
+    }
+
+    /// The next that may go.
+    fn give(&mut self) -> Vec<Waker> {
+        let mut next = Vec::with_capacity(AT_ONCE);
+        while next.len() < AT_ONCE
+            && let Some(first) = self.waiting.pop_front()
+        {
+            self.given += 1;
+            next.extend(first);
+        }
+        next
     }
 }
 
@@ -52,12 +76,7 @@ impl Turns {
             while self.line().waiting.is_empty() {
                 self.asked.notified().await;
             }
-            let next: Vec<_> = {
-                let mut line = self.line();
-                let count = line.waiting.len().min(AT_ONCE);
-                line.given += count as u64;
-                line.waiting.drain(..count).collect()
-            };
+            let next = self.line().give();
             next.into_iter().for_each(Waker::wake);
             tokio::task::yield_now().await;
         }
@@ -78,6 +97,14 @@ pub(super) struct Paced<F> {
     turns: Turns,
     ticket: Option<u64>,
     future: Pin<Box<F>>,
+}
+
+impl<F> Drop for Paced<F> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.turns.line().leave(ticket);
+        }
+    }
 }
 
 impl<F: Future> Future for Paced<F> {
@@ -139,12 +166,21 @@ mod tests {
         let turns = Turns::default();
         let mut tasks = JoinSet::new();
         let steps = Arc::new(AtomicUsize::new(0));
-        for _ in 0..100 {
+        let stand_in_line = || {
             let mut paced = turns.pace(work(1, steps.clone()));
             assert!(Pin::new(&mut paced).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            paced
+        };
+        for _ in 0..100 {
+            drop(stand_in_line());
         }
+        let stays = stand_in_line();
+        assert_eq!(turns.line().give().len(), 1, "those that are gone take no turn");
+        drop(stand_in_line());
+        // From here on somebody gives turns.
         tasks.spawn(turns.clone().give());
+        stays.await;
         turns.pace(work(1, steps.clone())).await;
-        assert_eq!(steps.load(Ordering::Relaxed), 1);
+        assert_eq!(steps.load(Ordering::Relaxed), 2);
     }
 }
