@@ -163,6 +163,12 @@ pub enum DrainError {
         "the node cannot give its entities away: {0}; they begin elsewhere by themselves, stop the process and start it again"
     )]
     Failed(Failure),
+    /// A worker has not answered for 75 s, because a handler blocks it or the runtime does not run it: what lives there cannot move. The node goes on giving
+    /// away once the worker answers; see [`Node::wedged_workers`](crate::Node::wedged_workers).
+    #[error(
+        "the node has not given all its entities away: a worker has not answered for 75 s, see the log for what blocks it; the rest moves once the worker answers; otherwise stop the process, and it begins elsewhere"
+    )]
+    Wedged,
 }
 
 /// Why a name leads to no member.

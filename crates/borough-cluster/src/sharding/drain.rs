@@ -20,7 +20,8 @@ impl Node {
     /// Drain the hosts of a type one after the other: of those that drain at once none takes what another gives away, and what has not moved within a
     /// minute is dropped.
     ///
-    /// Fails on a node that gave up its lease because it cannot work, see [`Standing::Failed`](crate::Standing::Failed).
+    /// Fails on a node that gave up its lease because it cannot work, see [`Standing::Failed`](crate::Standing::Failed); and on one of whose workers has not answered
+    /// for 75 s, because a handler blocks it, see [`DrainError::Wedged`].
     pub async fn drain(&self) -> Result<(), DrainError> {
         self.sharding().drain().await
     }
@@ -32,6 +33,7 @@ impl Sharding {
             biased;
             failure = self.watchdog.failed() => Err(DrainError::Failed(failure)),
             given = self.give_all_away() => given,
+            () = self.watchdog.is_hopeless() => Err(DrainError::Wedged),
         }
     }
 

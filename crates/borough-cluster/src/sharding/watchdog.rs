@@ -23,7 +23,7 @@ pub(crate) const PING_EVERY: Duration = Duration::from_secs(1);
 /// A worker that has not answered so many pings in a row is wedged.
 pub(crate) const PINGS: u32 = 15;
 
-/// A node that leaves does not wait any longer for a worker that has not answered so many pings in a row: 60 s for its entities to move, and a shutdown's
+/// A node that leaves or drains does not wait any longer for a worker that has not answered so many pings in a row: 60 s for its entities to move, and a shutdown's
 /// patience beyond that.
 const LEAVE_PINGS: u32 = 75;
 
@@ -45,7 +45,7 @@ pub(crate) struct Watchdog {
     /// Of the region driver.
     desk: Probe,
     wedged: Mutex<Vec<WedgedWorker>>,
-    /// Whether one of them has not answered for so long that a leave does not wait for it.
+    /// Whether one of them has not answered for so long that neither a leave nor a drain waits for it.
     is_hopeless: watch::Sender<bool>,
 }
 
@@ -81,7 +81,7 @@ impl Watchdog {
         }
     }
 
-    /// Ready once a worker has not answered for so long that a leave does not wait for it. Cancel safe, and needs no runtime.
+    /// Ready once a worker has not answered for so long that neither a leave nor a drain waits for it. Cancel safe, and needs no runtime.
     pub(crate) async fn is_hopeless(&self) {
         let mut hopeless = self.is_hopeless.subscribe();
         // The sender is here.
@@ -198,7 +198,7 @@ mod tests {
     use tokio::time::{Instant, timeout};
 
     use super::*;
-    use crate::node::LeaveError;
+    use crate::node::{DrainError, LeaveError};
     use crate::testing::MemoryNetwork;
     use crate::topology::Standing;
 
@@ -238,7 +238,7 @@ mod tests {
 
     /// A worker that never answers keeps its entities, so nothing else ends the wait.
     #[tokio::test(start_paused = true)]
-    async fn a_leave_does_not_wait_for_a_worker_that_never_answers_and_goes_on_once_it_does() {
+    async fn leave_and_drain_do_not_wait_for_a_worker_that_never_answers_and_go_on_once_it_does() {
         let [_a, _b, c] = cluster().await;
         // No worker runs between these. The first is not missed.
         c.sharding().ping(false);
@@ -252,6 +252,7 @@ mod tests {
         for _ in PINGS..LEAVE_PINGS {
             c.sharding().ping(false);
         }
+        assert_eq!(timeout(BOUND, c.drain()).await.unwrap(), Err(DrainError::Wedged));
         assert_eq!(timeout(BOUND, c.leave()).await.unwrap(), Err(LeaveError::Wedged));
         // They answer now that they run, and are asked again.
         let mut hopeless = c.sharding().watchdog.is_hopeless.subscribe();
