@@ -22,6 +22,8 @@ use crate::voters::{VoterId, Voters};
 pub struct Grants {
     flaws: Flaws,
     heard: BTreeMap<Uid, Heard>,
+    /// When the guests that are not heard were last told who votes.
+    told: BTreeMap<Uid, Timestamp>,
     /// The list last handed out, so that it is made once.
     list: Arc<Voters>,
 }
@@ -56,7 +58,7 @@ pub struct Look {
 impl Grants {
     /// Of a voter that has heard nobody yet.
     pub fn new(flaws: Flaws) -> Self {
-        Self { flaws, heard: BTreeMap::new(), list: Arc::new(Voters::default()) }
+        Self { flaws, heard: BTreeMap::new(), told: BTreeMap::new(), list: Arc::new(Voters::default()) }
     }
 
     /// Judges a renewal.
@@ -91,7 +93,12 @@ impl Grants {
         if !self.flaws.has(Flaw::RefusesOnlyAfterCommit) && log.tail().any(removed) {
             return None;
         }
-        let Some(admission) = renew.admission else { return Some(Verdict::NotYet) };
+        let voters = log.voters();
+        let bound = voters.id == renew.voters || self.flaws.has(Flaw::RenewalNotBoundToVoters);
+        let Some(admission) = renew.admission else {
+            // A guest that goes by an old list takes the voters of that one for a quorum, and would wait with them as long as they answer.
+            return Some(if bound { Verdict::NotYet } else { Verdict::NewVoters(self.list(voters)) });
+        };
         let Some(member) = table.member(from) else {
             // Behind, this voter cannot know; ahead of what it asks by, it would have applied the admission.
             let known = table.version().index >= admission.index;
@@ -100,8 +107,6 @@ impl Grants {
         if member.admission != admission {
             return Some(Verdict::NotAdmitted);
         }
-        let voters = log.voters();
-        let bound = voters.id == renew.voters || self.flaws.has(Flaw::RenewalNotBoundToVoters);
         Some(if voters.names(me) && bound { Verdict::Acked } else { Verdict::NewVoters(self.list(voters)) })
     }
 
@@ -185,6 +190,21 @@ impl Grants {
             }
         }
         look
+    }
+
+    /// Those of the guests that are not heard, and were not told lately who votes: all the voters that they ask may have left.
+    pub fn silent_guests(
+        &mut self,
+        now: Timestamp,
+        timing: &Timing,
+        guests: impl Iterator<Item = Uid>,
+    ) -> Vec<Uid> {
+        let silent = |uid: &Uid| self.heard(*uid).is_none_or(|at| now.since(at) >= timing.suspect_after / 2);
+        let guests: Vec<Uid> = guests.filter(silent).collect();
+        self.told.retain(|uid, at| now.since(*at) < timing.suspect_after && guests.contains(uid));
+        let untold: Vec<Uid> = guests.into_iter().filter(|uid| !self.told.contains_key(uid)).collect();
+        self.told.extend(untold.iter().map(|uid| (*uid, now)));
+        untold
     }
 
     /// What tells a member by which list it should ask, without having been asked.

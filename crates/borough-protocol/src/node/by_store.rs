@@ -81,7 +81,7 @@ impl Participant {
             self.stirred |= !look.quiet.is_empty();
             self.reports_sent += 1;
             let report = QuietReport { seq: self.reports_sent, quiet: Arc::from(look.quiet) };
-            office.report_quiet(now, VoterId::STORE, report);
+            office.report_quiet(now, (VoterId::STORE, Uid::STORE), report);
         }
     }
 

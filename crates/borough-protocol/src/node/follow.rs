@@ -75,6 +75,9 @@ impl Participant {
             return;
         }
         let applied = self.table.apply(version, entry);
+        if self.is_resuming() {
+            self.begin_history(now);
+        }
         self.feeder.keep(version, entry.clone(), self.identity.settings.log_kept);
         self.stirred = true;
         effects.push(Effect::Publish(Event::Table(version)));
@@ -86,7 +89,10 @@ impl Participant {
             }
             Applied::Removed(uid, why) => self.bury(now, version, uid, why, effects),
             Applied::Freed(uid) => effects.push(Effect::Publish(Event::Freed(uid))),
-            Applied::Voters => self.holder.follow(now, self.table.voters()),
+            Applied::Voters => {
+                self.holder.follow(now, self.table.voters());
+                self.voter_history.note(now, &self.table);
+            }
             Applied::Closing => self.begin_closing(now, effects),
         }
     }
@@ -100,6 +106,10 @@ impl Participant {
         let before = core::mem::replace(&mut self.table, table.clone().with_flaws(flaws));
         self.stirred = true;
         self.holder.follow(now, self.table.voters());
+        // Of the same list: none was passed over.
+        if before.voters().id != self.table.voters().id || self.is_resuming() {
+            self.begin_history(now);
+        }
         let news: Vec<Uid> = table
             .members()
             .iter()
@@ -125,6 +135,11 @@ impl Participant {
         if table.is_closing() && !before.is_closing() {
             self.begin_closing(now, effects);
         }
+    }
+
+    /// There may have been voters' lists that this node does not know: it took a whole table, or it starts again and reads in its log what was some time ago.
+    fn begin_history(&mut self, now: Timestamp) {
+        self.voter_history.begin(now, &self.table, self.identity.is_durable());
     }
 
     /// Who was a member once and is neither that nor remembered as removed was removed long ago.
@@ -170,8 +185,8 @@ impl Participant {
         if uid != self.uid() {
             self.to_close.insert(uid);
         }
-        // One that starts again reads of the removals that its former lives saw.
-        if !self.is_resuming() {
+        // Its peers are those that were members beside it. A guest, and a voter that starts again, reads of others that were gone before it came.
+        if self.holder.admission().is_some_and(|admission| admission < version) {
             self.departure.noticed_removal(self.identity.settings.strategy, why);
         }
     }

@@ -140,7 +140,7 @@ impl Participant {
         if let Some((_, office)) = &mut self.office
             && self.log.voters().names(voter)
         {
-            office.report_quiet(now, voter, report);
+            office.report_quiet(now, (voter, from), report);
             self.stirred = true;
         }
     }

@@ -22,7 +22,7 @@ use crate::lease::{Grants, Holder, Renew, Standing};
 use crate::log::raft::{Raft, RaftTiming};
 use crate::log::{Carrier, Log};
 use crate::machine::Effects;
-use crate::office::{Office, Request, TableLog, TableLogMessage};
+use crate::office::{GuestWatch, Office, Request, TableLog, TableLogMessage, VoterHistory};
 use crate::random::Random;
 use crate::table::{Ancestors, Cluster, State, Table};
 use crate::time::Timestamp;
@@ -38,6 +38,7 @@ pub(super) struct Participant {
     pub(super) table: Table,
     pub(super) gossip: Gossip,
     pub(super) lives: VoterLives,
+    pub(super) voter_history: VoterHistory,
     pub(super) heartbeats: Heartbeats,
     pub(super) log: TableLog,
     pub(super) holder: Holder,
@@ -45,6 +46,8 @@ pub(super) struct Participant {
     pub(super) feeder: Feeder,
     /// The term it is in office for, and what it does there.
     pub(super) office: Option<(Term, Office)>,
+    /// Since when it has seen the guests: should it take office, it need not watch them from the beginning.
+    pub(super) guests: GuestWatch,
     /// A founder waits this long before it acts: an earlier cluster of this name may still hold leases.
     pub(super) acts_from: Timestamp,
     /// Up to where the log itself has said what is committed.
@@ -172,8 +175,11 @@ impl Participant {
         let (me, facts) = (identity.me.clone(), identity.facts.clone());
         let mut lives = VoterLives::new(identity.is_durable());
         lives.learn(&me, &facts);
+        let mut voter_history = VoterHistory::default();
+        voter_history.begin(now, &table, identity.is_durable());
         Self {
             lives,
+            voter_history,
             gossip: Gossip::new(now, me, facts, pace, random.fork(), settings.flaws),
             heartbeats: Heartbeats::new(now, uid, settings.clone(), random),
             random: random.fork(),
@@ -181,6 +187,7 @@ impl Participant {
             grants: Grants::new(settings.flaws),
             feeder: Feeder::default(),
             office: None,
+            guests: GuestWatch::default(),
             acts_from,
             log_version: Version::ZERO,
             mark: None,

@@ -28,6 +28,7 @@ impl Participant {
         self.times.awake = now;
         if away > self.identity.settings.round_trip {
             self.grants.forgive(away);
+            self.guests.forgive(away);
             if let Some((_, office)) = &mut self.office {
                 office.forgive(away);
             }
@@ -50,9 +51,11 @@ impl Participant {
         let Look { mut quiet, silent, next } = self.grants.look(now, &timing, me, &self.table);
         let next = next.min(self.look_twice(now, &mut quiet));
         self.doubt_itself(now, &mut quiet);
-        // A member whose voters all left knows of none of those who vote now.
+        // Members and guests whose voters all left know of none of those who vote now.
         let coordinator = self.coordinator();
-        for uid in silent {
+        let guests = self.guests.iter().filter(|uid| *uid != me);
+        let guests = self.grants.silent_guests(now, &timing, guests);
+        for uid in silent.into_iter().chain(guests) {
             let news = self.grants.news(self.log.voters(), coordinator);
             effects.push(self.word(uid, Word::Renewed(news)));
         }

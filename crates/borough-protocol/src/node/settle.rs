@@ -39,6 +39,7 @@ impl Participant {
     pub(super) fn settle(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> Option<End> {
         let before = self.table.version();
         self.opinions(now);
+        self.guests.look(now, &self.table, self.gossip.document());
         let mut end = None;
         // Alone, a proposal is committed at once, and what follows from it too: each round commits something.
         while end.is_none() {
@@ -72,7 +73,8 @@ impl Participant {
         for (subject, opinion) in self.heartbeats.take_changes() {
             let unreachable = opinion == Opinion::Unreachable;
             self.gossip.set_unreachable(now, subject, unreachable);
-            let lost = unreachable && self.table.member(subject).is_some();
+            // A guest has no peers yet, and the table may name lives that were gone before it came.
+            let lost = unreachable && self.state().is_some() && self.table.member(subject).is_some();
             let staying = matches!(self.departure, Departure::Staying | Departure::Leaving { .. });
             if lost && staying && self.identity.settings.strategy == Strategy::DownAll {
                 self.departure = Departure::Alone;
@@ -168,7 +170,9 @@ impl Participant {
             document: self.gossip.document(),
             grants: &self.grants,
             quiet: &self.quiet,
+            guests: &self.guests,
             lives: &self.lives,
+            voter_history: &self.voter_history,
             strategies: &self.shards.strategies,
         };
         let before = self.log.last_index();
@@ -198,7 +202,10 @@ impl Participant {
             return;
         }
         match standing {
-            Standing::Running => effects.push(Effect::Publish(Event::Resumed)),
+            Standing::Running => {
+                self.guests.begin_again();
+                effects.push(Effect::Publish(Event::Resumed));
+            }
             Standing::Suspended => {
                 self.suspended_since = now;
                 effects.push(Effect::Publish(Event::Suspended));

@@ -25,7 +25,7 @@ const BROKEN_FOR: Duration = Duration::from_secs(10);
 /// What is longer ago is forgotten.
 pub(super) const WINDOW: Duration = Duration::from_secs(15);
 
-/// Detectors do not accuse at the same moment: a decision waits so long after the last pair around it broke.
+/// Detectors do not accuse at the same moment, and gossip is late: a decision waits so long after the last pair around it broke.
 const SETTLE: Duration = Duration::from_secs(5);
 
 /// Two nodes, the smaller uid first.
@@ -107,29 +107,33 @@ impl BrokenPairs {
         self.silences.iter().filter(|(_, silence)| is_broken(silence)).map(|(pair, _)| *pair).collect()
     }
 
-    /// Whether all broken pairs of that node, and of the nodes it is paired with, have been broken for a while: a decision on it is made
-    /// on the whole picture.
-    pub(super) fn is_settled(&self, now: Timestamp, uid: Uid) -> bool {
-        let broken =
-            || self.silences.iter().filter_map(|(pair, silence)| Some((*pair, silence.broken_since?)));
-        let touches = |(one, other): Pair, uid: Uid| one == uid || other == uid;
-        let around: BTreeSet<Uid> = broken()
-            .filter(|(pair, _)| touches(*pair, uid))
-            .flat_map(|((one, other), _)| [one, other])
-            .collect();
-        let mut near = broken().filter(|((one, other), _)| around.contains(one) || around.contains(other));
-        near.all(|(_, since)| now.since(since) >= SETTLE)
+    /// Whether a decision on that node is made on the whole picture: all broken pairs of members around it, its own and those of the nodes that it is paired with,
+    /// have been broken for a while, and none around it is silent that may break yet. For that it waits so long that one which is silent all the time does break.
+    pub(super) fn is_settled(&self, now: Timestamp, uid: Uid, is_member: impl Fn(Uid) -> bool) -> bool {
+        let members =
+            || self.silences.iter().filter(|((one, other), _)| is_member(*one) && is_member(*other));
+        let own = members().filter(|((one, other), _)| *one == uid || *other == uid);
+        let broken = own.filter_map(|(pair, silence)| Some((*pair, silence.broken_since?)));
+        let (mut around, mut first) = (BTreeSet::new(), now);
+        for ((one, other), since) in broken {
+            around.extend([one, other]);
+            first = first.min(since);
+        }
+        let is_patient = now.since(first) < SETTLE + BROKEN_FOR;
+        let mut near = members().filter(|((one, other), _)| around.contains(one) || around.contains(other));
+        near.all(|(_, silence)| match silence.broken_since {
+            Some(since) => now.since(since) >= SETTLE,
+            None => !(is_patient && self.is_silent(silence)),
+        })
+    }
+
+    fn is_silent(&self, silence: &Silence) -> bool {
+        silence.spans.back().is_some_and(|(_, to)| *to == self.looked_at)
     }
 
     /// The pairs of which one accuses the other now.
     pub(super) fn silent(&self) -> BTreeSet<Pair> {
-        let now = |silence: &Silence| silence.spans.back().is_some_and(|(_, to)| *to == self.looked_at);
-        self.silences.iter().filter(|(_, silence)| now(silence)).map(|(pair, _)| *pair).collect()
-    }
-
-    /// The pairs of which one accused the other within the window.
-    pub(super) fn lately_silent(&self) -> BTreeSet<Pair> {
-        self.silences.keys().copied().collect()
+        self.silences.iter().filter(|(_, silence)| self.is_silent(silence)).map(|(pair, _)| *pair).collect()
     }
 }
 
@@ -159,6 +163,41 @@ mod tests {
             }
         }
         silence.in_window(at(1000 * seconds))
+    }
+
+    /// Looks every 200 ms until then. Of each pair it is said from when on it is silent.
+    fn seen(pairs: &[(u64, u64, u64)], until: u64) -> BrokenPairs {
+        let uid = |number| Uid::new(number).expect("not 0");
+        let mut seen = BrokenPairs::default();
+        for now in (0..=until).step_by(200).map(at) {
+            for (one, other, _) in pairs.iter().filter(|(_, _, from)| at(*from) < now) {
+                seen.silences.entry((uid(*one), uid(*other))).or_default().lasts(seen.looked_at, now);
+            }
+            seen.looked_at = now;
+            for silence in seen.silences.values_mut() {
+                let is_broken = silence.in_window(now) >= BROKEN_FOR;
+                silence.broken_since = is_broken.then(|| silence.broken_since.unwrap_or(now));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn a_decision_waits_for_a_pair_nearby_that_may_break_yet() {
+        let is_settled = |pairs: &[(u64, u64, u64)], until, members: u64| {
+            let uid = Uid::new(1).expect("not 0");
+            seen(pairs, until).is_settled(at(until), uid, |uid| uid.get() <= members)
+        };
+        assert!(!is_settled(&[(1, 2, 0)], 15_000, 4));
+        assert!(is_settled(&[(1, 2, 0)], 15_600, 4));
+        let late = &[(1, 2, 0), (2, 3, 6000)];
+        assert!(!is_settled(late, 15_600, 4), "it is silent and not broken");
+        assert!(!is_settled(late, 20_000, 4), "it has just broken");
+        assert!(is_settled(late, 22_000, 4));
+        assert!(is_settled(late, 15_600, 2), "with a guest");
+        assert!(is_settled(&[(1, 2, 0), (3, 4, 6000)], 15_600, 4), "far away");
+        assert!(!is_settled(&[(1, 2, 0), (2, 3, 20_000)], 25_000, 4));
+        assert!(is_settled(&[(1, 2, 0), (2, 3, 20_000)], 25_600, 4), "it has waited for long enough");
     }
 
     #[test]

@@ -8,11 +8,13 @@ mod admission;
 mod broken_pairs;
 mod cover;
 mod cut_off;
+mod guest_watch;
 mod probation;
 mod removal;
 mod shards;
 mod voter_change;
 pub mod voter_choice;
+mod voter_history;
 mod waits;
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,10 +23,11 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use self::broken_pairs::BrokenPairs;
-use self::cut_off::CutOff;
+pub use self::guest_watch::GuestWatch;
 use self::probation::Probation;
 use self::shards::Shards;
 use self::voter_change::Wish;
+pub use self::voter_history::VoterHistory;
 use self::waits::Waits;
 use crate::gossip::Document;
 use crate::incarnation::Uid;
@@ -47,14 +50,15 @@ pub type TableLogMessage = CarrierMessage<Change, Arc<Table>>;
 pub struct Office {
     /// From when on it may decide on what others held before: the first entry of its term was committed then.
     since: Timestamp,
-    /// The last word of each voter on whom it does not hear, and when it came.
-    reports: BTreeMap<VoterId, (Timestamp, QuietReport)>,
+    /// The last word of each voter on whom it does not hear, which life of it said so, and when it came.
+    reports: BTreeMap<VoterId, (Timestamp, Uid, QuietReport)>,
     /// What nodes asked for and the table does not show yet.
     asked: BTreeSet<Request>,
     waits: Waits,
     wish: Wish,
     broken_pairs: BrokenPairs,
-    cut_off: CutOff,
+    /// When it last removed a member for bad links.
+    last_cut_off: Option<Timestamp>,
     probation: Probation,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
@@ -89,8 +93,12 @@ pub struct Scene<'a> {
     pub grants: &'a Grants,
     /// Whom this voter has not heard for too long.
     pub quiet: &'a [Uid],
+    /// Since when this node has seen the guests.
+    pub guests: &'a GuestWatch,
     /// Which lives speak for the voters.
     pub lives: &'a VoterLives,
+    /// Who voted in the last minutes.
+    pub voter_history: &'a VoterHistory,
     /// Where shards go by functions of the user's.
     pub strategies: &'a Strategies,
 }
@@ -143,7 +151,7 @@ impl Office {
             waits: Waits::default(),
             wish: Wish::default(),
             broken_pairs: BrokenPairs::default(),
-            cut_off: CutOff::default(),
+            last_cut_off: None,
             probation: Probation::default(),
             missing: BTreeMap::new(),
             shards: Shards::default(),
@@ -160,10 +168,13 @@ impl Office {
         self.shards.forgive(away);
     }
 
-    /// A voter says whom it has not heard.
-    pub fn report_quiet(&mut self, now: Timestamp, voter: VoterId, report: QuietReport) {
-        if self.reports.get(&voter).is_none_or(|(_, before)| before.seq < report.seq) {
-            self.reports.insert(voter, (now, report));
+    /// The life that speaks for a voter says whom it has not heard.
+    pub fn report_quiet(&mut self, now: Timestamp, (voter, life): (VoterId, Uid), report: QuietReport) {
+        // Each life of a voter counts its reports from 1.
+        let is_newer =
+            |(_, said_by, before): &(_, _, QuietReport)| *said_by != life || before.seq < report.seq;
+        if self.reports.get(&voter).is_none_or(is_newer) {
+            self.reports.insert(voter, (now, life, report));
         }
     }
 
@@ -221,11 +232,10 @@ impl Office {
         next
     }
 
-    /// Notes what gossip says of links, who votes, and who has to prove itself.
+    /// Notes what gossip says of links, and who has to prove itself.
     fn look_at_links(&mut self, scene: &Scene<'_>, propose: &Proposals<'_>) {
         let now = propose.now;
         self.broken_pairs.look(now, scene, propose.log);
-        self.cut_off.look(now, scene);
         self.probation.look(now, scene, &self.broken_pairs.silent());
         let guests = scene.document.joining().map(|guest| &guest.incarnation);
         let waiting = guests.filter(|guest| scene.table.member(guest.uid).is_none());
@@ -277,5 +287,26 @@ impl Proposals<'_> {
 
     fn remove(&mut self, uid: Uid, why: Removal) {
         self.once(Change::Remove(uid, why));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seed 168338 of the simulator: a voter with a disk started again, and its reports counted for nothing until there were more than of the life before.
+    #[test]
+    fn each_life_of_a_voter_counts_its_reports_from_the_first() {
+        let uid = |number| Uid::new(number).expect("not 0");
+        let voter = VoterId::new(7).expect("not 0");
+        let mut office = Office::new(Timestamp::ZERO, Timestamp::ZERO);
+        for (millis, life, seq, kept) in
+            [(1, 1, 9, (1, 9)), (2, 1, 8, (1, 9)), (3, 2, 1, (2, 1)), (4, 2, 1, (2, 1))]
+        {
+            let at = Timestamp::from_millis(millis);
+            office.report_quiet(at, (voter, uid(life)), QuietReport { seq, quiet: Arc::from([]) });
+            let (_, said_by, report) = &office.reports[&voter];
+            assert_eq!((*said_by, report.seq), (uid(kept.0), kept.1));
+        }
     }
 }

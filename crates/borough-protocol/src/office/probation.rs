@@ -8,13 +8,13 @@
 //! ```
 //!
 //! The history is kept by address, for a tombstone's life after the last such removal, and only by the coordinator that saw the removals:
-//! it is lost with its office. The next coordinator knows that there were such removals, and not of whom: while they are recent it watches every guest for as long
-//! before it admits it. What failure detectors have not said yet about a new life would otherwise bring the broken pair back.
+//! it is lost with its office. The next coordinator knows that there were such removals, and not of whom: while they are recent it has watched every guest for as long
+//! before it admits it, in office or before (`guest_watch.rs`). What failure detectors have not said yet about a new life would otherwise bring the broken pair back.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
-use super::broken_pairs::{Pair, WINDOW};
+use super::broken_pairs::Pair;
 use super::cut_off::{removed_lately, would_be_cut_off};
 use super::{Office, Scene};
 use crate::flaws::Flaw;
@@ -32,15 +32,8 @@ const HEARD_FOR_MAX: Duration = Duration::from_secs(60 * 60);
 pub(super) struct Probation {
     /// Which lives of each address were removed, and when the last was.
     removed: BTreeMap<Address, (BTreeSet<Uid>, Timestamp)>,
-    /// Each later life of such an address, guest or member, and every other guest.
-    watched: BTreeMap<Uid, Watched>,
-}
-
-/// Since when a node is there, and since when it was not accused and accused nobody.
-#[derive(Clone, Copy, Debug)]
-struct Watched {
-    since: Timestamp,
-    heard_since: Timestamp,
+    /// Since when each later life of such an address, guest or member, was not accused and accused nobody.
+    heard_since: BTreeMap<Uid, Timestamp>,
 }
 
 impl Probation {
@@ -56,15 +49,13 @@ impl Probation {
         let life = scene.settings.tombstone_life;
         self.removed.retain(|_, (_, last)| now.since(*last) < life);
         let here = scene.document.members().map(|member| &member.incarnation);
-        let is_watched = |node: &&Incarnation| {
-            self.removed.contains_key(&node.address) || scene.table.member(node.uid).is_none()
-        };
+        let is_watched = |node: &&Incarnation| self.removed.contains_key(&node.address);
         let here: BTreeSet<Uid> = here.filter(is_watched).map(|node| node.uid).collect();
-        self.watched.retain(|uid, _| here.contains(uid));
+        self.heard_since.retain(|uid, _| here.contains(uid));
         for uid in here {
-            let watched = self.watched.entry(uid).or_insert(Watched { since: now, heard_since: now });
+            let since = self.heard_since.entry(uid).or_insert(now);
             if silent.iter().any(|(one, other)| *one == uid || *other == uid) {
-                watched.heard_since = now;
+                *since = now;
             }
         }
     }
@@ -72,14 +63,13 @@ impl Probation {
     /// Whether that guest may be one that was removed: this coordinator removed a life at its address, or a former one removed somebody.
     fn may_mean(&self, now: Timestamp, scene: &Scene<'_>, guest: &Incarnation) -> bool {
         let is_known = |uid: Uid| self.removed.values().any(|(lives, _)| lives.contains(&uid));
-        self.removed.contains_key(&guest.address) || removed_lately(now, scene).any(|(uid, _)| !is_known(uid))
+        self.removed.contains_key(&guest.address) || removed_lately(now, scene).any(|uid| !is_known(uid))
     }
 
     /// The coordinator itself was away: nobody was heard meanwhile.
     pub(super) fn forgive(&mut self, away: Duration) {
-        for watched in self.watched.values_mut() {
-            watched.since = watched.since + away;
-            watched.heard_since = watched.heard_since + away;
+        for since in self.heard_since.values_mut() {
+            *since = *since + away;
         }
     }
 
@@ -88,7 +78,7 @@ impl Probation {
         let members = scene.table.members().iter();
         let unproven = members.filter(|(uid, member)| {
             let Some((lives, _)) = self.removed.get(&member.incarnation.address) else { return false };
-            let since = self.watched.get(uid).map_or(now, |watched| watched.heard_since);
+            let since = self.heard_since.get(uid).copied().unwrap_or(now);
             now.since(since) < heard_for(lives.len())
         });
         unproven.map(|(uid, _)| *uid).collect()
@@ -106,8 +96,8 @@ impl Office {
             return would_be_cut_off(scene, guest.uid, self.broken_pairs.silent());
         }
         // The failure detectors need a while before they accuse, and not all of them do at the same moment: the first pairs may have another cover than all.
-        let since = self.probation.watched.get(&guest.uid).map_or(now, |watched| watched.since);
-        now.since(since) < WINDOW || would_be_cut_off(scene, guest.uid, self.broken_pairs.lately_silent())
+        let guests = scene.guests;
+        !guests.is_known(now, guest.uid) || would_be_cut_off(scene, guest.uid, guests.lately_silent(now))
     }
 }
 

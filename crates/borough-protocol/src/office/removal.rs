@@ -59,10 +59,10 @@ impl Office {
             if scene.lives.uid(voter) == Some(scene.me) {
                 return scene.quiet.contains(&uid) && !scene.hears(propose.now, uid);
             }
-            let fresh = |(at, _): &&(Timestamp, QuietReport)| {
+            let fresh = |(at, _, _): &&(Timestamp, Uid, QuietReport)| {
                 propose.now.since(*at) < scene.settings.timing().suspect_after
             };
-            self.reports.get(&voter).filter(fresh).is_some_and(|(_, report)| report.quiet.contains(&uid))
+            self.reports.get(&voter).filter(fresh).is_some_and(|(_, _, report)| report.quiet.contains(&uid))
         };
         if scene.settings.flaws.has(Flaw::QuorumOverGossipView) {
             let view: Vec<Uid> = scene.document.reachable().collect();

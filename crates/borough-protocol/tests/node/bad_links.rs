@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use borough_protocol::flaws::Flaws;
-use borough_protocol::node::Event;
-use borough_protocol::settings::Settings;
+use borough_protocol::node::{Command, Event};
+use borough_protocol::settings::{Settings, Strategy};
 use borough_protocol::table::Removal;
 
 use crate::rig::{Rig, SECOND};
@@ -104,6 +104,36 @@ fn a_removed_node_is_back_once_its_links_are_and_not_before() {
 }
 
 #[test]
+fn a_guest_does_not_wait_again_when_the_coordinator_changes() {
+    let mut rig = only_these_go("one that votes not", &["g"], |rig| rig.cut(&["g"], &["d", "e", "f"]));
+    rig.heal();
+    rig.start("g");
+    rig.pass(12 * SECOND);
+    assert!(!rig.is_whole(SEVEN), "it is watched first");
+    rig.crash("a");
+    // The fail-over, and what was left of the 15 s.
+    rig.wait_until("it is admitted", 6 * SECOND, |rig| rig.is_whole(&without(&["a"])));
+}
+
+/// The oldest alone votes, so all the voters that the guest knows are gone at once.
+#[test]
+fn a_guest_is_told_who_votes_when_all_the_voters_that_it_knows_are_removed() {
+    let settings = Settings { strategy: Strategy::KeepOldest, ..Settings::default() };
+    let mut rig = Rig::grown(settings, &["a", "b", "c", "d"]);
+    rig.cut(&["c"], &["d"]);
+    rig.wait_until("the younger goes", REMOVED_WITHIN, |rig| cut_off(rig) == 1);
+    rig.wait_until("it gives up", 10 * SECOND, |rig| !rig.nodes.contains_key("d"));
+    rig.start("d");
+    rig.pass(5 * SECOND);
+    let (a, d) = (rig.uid("a"), rig.uid("d"));
+    rig.command("a", Command::Down(a));
+    rig.wait_until("another is in office", 20 * SECOND, |rig| rig.coordinator() == Some("b"));
+    rig.always("it waits", 20 * SECOND, |rig| rig.nodes.contains_key("d") && rig.uid("d") == d);
+    rig.heal();
+    rig.wait_until("it is admitted", 20 * SECOND, |rig| rig.is_whole(&["b", "c", "d"]));
+}
+
+#[test]
 fn a_pair_that_hears_each_other_again_before_the_decision_stays() {
     for seconds in 10..=25 {
         let mut rig = seven();
@@ -121,6 +151,21 @@ fn a_pair_that_hears_each_other_again_before_the_decision_stays() {
         }
         rig.always("both stay", 20 * SECOND, |rig| rig.is_whole(SEVEN));
     }
+}
+
+/// A fixed quorum removes nobody until it is complete; who votes from then on has to listen for a while before it can call anybody quiet.
+#[test]
+fn one_that_died_before_a_fixed_quorum_was_complete_is_quiet() {
+    let strategy = Strategy::StaticQuorum { quorum: 2 };
+    let mut rig = Rig::grown(Settings { strategy, ..Settings::default() }, &["a", "b"]);
+    rig.start("c");
+    rig.wait_until("joined", 2 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
+    let uid = rig.uid("c");
+    rig.crash("c");
+    rig.pass(30 * SECOND);
+    rig.start("d");
+    rig.wait_until("removed", 15 * SECOND, |rig| rig.is_whole(&["a", "b", "d"]));
+    assert!(rig.heard(&Event::Removed(uid, Removal::Quiet)), "{}", rig.describe());
 }
 
 /// One old voter after the other loses its links to nodes that joined later.
@@ -141,6 +186,26 @@ fn most_of_the_old_voters_stay() {
     let rig = in_rounds(Flaws::default());
     assert_eq!(cut_off(&rig), 2, "{}", rig.describe());
     assert!(rig.is_whole(&["a", "b", "c", "f", "g", "h", "i"]), "{}", rig.describe());
+}
+
+/// One of three voters goes; the list grows to five, and its coordinator dies. The next one was a member all the time.
+#[test]
+fn a_coordinator_knows_the_voters_of_the_terms_before_its_own() {
+    let mut rig = Rig::grown(Settings::default(), &["a", "b", "c", "d"]);
+    rig.pass(300 * SECOND);
+    assert_eq!(rig.voters("a"), ["a", "b", "c"].into());
+    rig.cut(&["c"], &["b", "d"]);
+    rig.wait_until("c is removed", REMOVED_WITHIN, |rig| cut_off(rig) == 1);
+    rig.each(&["e", "f", "g", "h"], Rig::start);
+    rig.wait_until("grown", 15 * SECOND, |rig| rig.voters("a").len() == 5);
+    rig.crash("a");
+    let rest = ["b", "d", "e", "f", "g", "h"];
+    rig.wait_until("another is in office", 15 * SECOND, |rig| {
+        rig.is_whole(&rest) && rig.coordinator() == Some("b") && rig.voters("b").len() == 5
+    });
+    rig.cut(&["b"], &["g", "h"]);
+    rig.always("b would be the second of three", 90 * SECOND, |rig| rig.is_whole(&rest));
+    rig.wait_until("that is long enough ago", 280 * SECOND, |rig| cut_off(rig) == 2);
 }
 
 #[cfg(feature = "flaws")]

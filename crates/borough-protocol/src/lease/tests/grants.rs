@@ -190,6 +190,19 @@ fn a_renewal_under_another_list_is_answered_with_the_list() {
     assert!(matches!(voter.judge(1000, ME, &newer), Some(Verdict::NewVoters(_))));
 }
 
+/// Seed 300417 of the simulator: the list had only been appended, and most of its voters were gone. Guests that went by the list before it waited for an answer of
+/// a quorum that they took themselves to have.
+#[test]
+fn a_guest_that_asks_by_another_list_is_told_the_list() {
+    let mut voter = voter();
+    voter.log.voters = voters(6, &[1], &[1, 4, 5]);
+    let guest = |seq, list| Renew { admission: None, voters: version(list), ..renew(seq) };
+    let expected = Verdict::NewVoters(Arc::new(voter.log.voters.clone()));
+    assert_eq!(voter.judge(1000, 7, &guest(1, 3)), Some(expected));
+    assert_eq!(voter.grants.heard(uid(7)), Some(at(1000)), "it is heard all the same");
+    assert_eq!(voter.judge(1010, 7, &guest(2, 6)), Some(Verdict::NotYet));
+}
+
 #[test]
 fn one_who_does_not_vote_acks_nobody() {
     let mut voter = voter();
@@ -332,4 +345,22 @@ fn strangers_not_heard_for_long_are_forgotten() {
     assert!(voter.grants.heard(uid(7)).is_some());
     voter.grants.prune(at(11_000), &timing(), &voter.table);
     assert_eq!((voter.grants.heard(uid(7)), voter.grants.heard(uid(ME))), (None, Some(at(1000))));
+}
+
+#[test]
+fn guests_that_are_not_heard_are_told_who_votes_once_in_a_while() {
+    let mut voter = voter();
+    let mut told = |millis| voter.grants.silent_guests(at(millis), &timing(), [uid(7), uid(8)].into_iter());
+    assert_eq!(told(1000), [uid(7), uid(8)], "never heard");
+    assert_eq!(told(1749), []);
+    assert_eq!(told(1750), [uid(7), uid(8)]);
+    voter.judge(2300, 7, &Renew { admission: None, ..renew(1) });
+    let mut told = |millis| voter.grants.silent_guests(at(millis), &timing(), [uid(7), uid(8)].into_iter());
+    assert_eq!(told(2500), [uid(8)]);
+    assert_eq!(voter.grants.silent_guests(at(2600), &timing(), [].into_iter()), []);
+    assert_eq!(
+        voter.grants.silent_guests(at(2700), &timing(), [uid(8)].into_iter()),
+        [uid(8)],
+        "it came back"
+    );
 }
