@@ -20,8 +20,8 @@
 //! A node with a data directory keeps its promises on its disk, over its own crash and the founder's (`pledges`). Those that had one and did not give it back have to
 //! be heard, too.
 //!
-//! A node that is welcomed to a cluster while another one has its promise asks for that back, and joins once it has it or the promise is over: the other
-//! one may not hear in time that there is a cluster.
+//! A node that is welcomed to a cluster that works promises nothing from then on, and founds nothing before it has heard the voters of that one. While another node has
+//! its promise it asks for that back, and joins once it has it or the promise is over: the other one may not hear in time that there is a cluster.
 //!
 //! One that is suspended promises nothing: it keeps what it has, and says which cluster it remembers. If all others are fresh or have given up, and
 //! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
@@ -29,6 +29,7 @@
 
 mod answers;
 mod awaited;
+mod known;
 mod memory;
 mod messages;
 mod pledges;
@@ -44,6 +45,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub use self::awaited::{Awaited, Missing};
+use self::known::{keep_newest, of_itself};
 pub use self::memory::Memory;
 pub use self::messages::{Knock, Over, Past, Vow, Welcome};
 use self::pledges::Pledges;
@@ -53,7 +55,7 @@ use crate::disk::{Bond, Pledge};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal};
-use crate::table::{Ancestors, Cluster, Table};
+use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
 
 /// How many clusters of its name a node hears of and takes into account.
@@ -122,8 +124,10 @@ pub struct Seeking {
     bond: Option<Bond>,
     prefers: Option<Cluster>,
     promise: Promise,
-    /// It was welcomed to a cluster while another node had its promise: until then it asks for that back.
+    /// It was welcomed to a cluster that works: until then it asks its promise back from another node that has it, and promises nothing.
     withdraws_until: Option<Timestamp>,
+    /// The clusters that it was welcomed to. It is not fresh any more, whether it joined or not.
+    welcomed_to: BTreeMap<Cluster, Arc<Memory>>,
     /// What it has promised; `None` for a node without a data directory.
     pledges: Option<Pledges>,
     /// Whom others have promised to, as each of them said in this attempt.
@@ -146,6 +150,8 @@ pub struct Seeking {
     remembered: BTreeMap<Cluster, Arc<Memory>>,
     /// The clusters that others were told of, as they said in this attempt.
     hearsay: BTreeMap<Cluster, Arc<Memory>>,
+    /// The newest cluster that it was told of in earlier attempts: an operator who orders it to recover means that one, whenever the order comes.
+    told_before: Option<Arc<Memory>>,
     /// Clusters whose members greeted this node in this attempt, and of which nobody has told what there is to remember.
     unclear: BTreeSet<Cluster>,
     /// The clusters that have ended as a whole, as this node and others know.
@@ -185,6 +191,7 @@ impl Seeking {
             cluster_settings,
             promise: Promise::ToMyself,
             withdraws_until: None,
+            welcomed_to: BTreeMap::new(),
             pledges: search.pledges.map(Pledges::on_disk),
             pledged: BTreeMap::new(),
             stands_back: false,
@@ -196,6 +203,7 @@ impl Seeking {
             left: BTreeSet::new(),
             differing: BTreeMap::new(),
             hearsay: BTreeMap::new(),
+            told_before: None,
             unclear: BTreeSet::new(),
             ended: BTreeSet::new(),
             complete_since: None,
@@ -224,6 +232,11 @@ impl Seeking {
         self.known.iter().chain(remembered).filter(|address| **address != self.me.address).collect()
     }
 
+    /// Where it listens itself.
+    pub fn address(&self) -> &Address {
+        &self.me.address
+    }
+
     /// Whether a node there answered in this attempt.
     pub fn has_heard(&self, address: &Address) -> bool {
         self.heard.contains(address)
@@ -250,20 +263,17 @@ impl Seeking {
         is_preferred || self.prefers.is_none() || self.looks_in_vain(now)
     }
 
-    /// Whether nobody founds a cluster by a promise of this node once it joined the cluster of that table. If another node has its promise, it asks for that back
-    /// first: that node may not hear in time that this one has joined. `from` welcomes.
+    /// Whether nobody founds a cluster by a promise of this node once it joined the cluster of that table. If another node has its promise, that node may not hear in
+    /// time that this one has joined: the promise is to be back first. `from` welcomes.
     pub fn is_free_to_join(&mut self, now: Timestamp, from: Uid, table: &Table) -> bool {
         self.promise.expire(now);
-        let is_free = self.promise.node().is_none_or(|holder| {
+        self.promise.node().is_none_or(|holder| {
             let has_joined = table.cluster().founder == holder.uid || table.member(holder.uid).is_some();
-            // A later life of the one that had it welcomes.
+            // The very life that had it welcomes, so it seeks no more; or a later one does.
             has_joined
+                || holder.uid == from
                 || table.member(from).is_some_and(|member| member.incarnation.address == holder.address)
-        });
-        if !is_free {
-            self.withdraws_until = Some(now + self.settings.seed_timeout);
-        }
-        is_free
+        })
     }
 
     /// It joins a cluster: those that promised to it get their promises back.
@@ -290,16 +300,6 @@ impl Seeking {
     /// The cluster it was in before.
     pub fn memory(&self) -> Option<&Arc<Memory>> {
         self.memory.as_ref()
-    }
-
-    /// The newest cluster that this node or others remember, as they said in this attempt.
-    pub fn newest_remembered(&self) -> Option<&Arc<Memory>> {
-        self.remembered.values().next_back()
-    }
-
-    /// The foundings that a cluster founded by this node succeeds.
-    pub fn ancestors(&self) -> Ancestors {
-        Ancestors::of(self.remembered.values().flat_map(|memory| memory.lineage()))
     }
 
     /// The rule by which it may found.
@@ -382,7 +382,11 @@ impl Seeking {
         self.suspended.clear();
         self.left.clear();
         self.differing.clear();
+        self.told_before = self.newest_told().cloned();
         self.remembered = of_itself(self.memory.as_ref());
+        for memory in self.welcomed_to.values() {
+            keep_newest(&mut self.remembered, memory);
+        }
         self.hearsay.clear();
         self.unclear.clear();
         self.complete_since = None;
@@ -515,7 +519,8 @@ impl Seeking {
             // What it said before may still be on its way: nothing counts any more in this attempt.
             self.granted.remove(&vow.seed);
             self.stands_back = true;
-            say.push(Say::Release(from, vow.attempt));
+            // All of its attempts so far are over for the one that asks. The vow may not name the attempt of the promise: it answers a node that stands back.
+            say.push(Say::Release(from, self.attempt));
             self.look_at_answers(now, say);
             return Outcome::Seeking;
         }
@@ -524,52 +529,21 @@ impl Seeking {
             return Outcome::Seeking;
         }
         let current = vow.attempt == self.attempt && now < self.attempt_ends;
-        if current && self.required().contains(&vow.seed) {
-            if vow.granted {
+        let is_required = self.required().contains(&vow.seed);
+        if current && vow.granted {
+            // One that is not needed any more is kept too: it has to be given back with the others.
+            if is_required || self.granted.len() < PLEDGED_MAX {
                 self.granted.insert(vow.seed, from);
-            } else {
-                // Another life may listen there by now.
-                if self.granted.get(&vow.seed) != Some(&from) {
-                    self.granted.remove(&vow.seed);
-                }
-                self.stands_back |= vow.holder < self.me.address;
             }
+        } else if current && is_required {
+            // Another life may listen there by now.
+            if self.granted.get(&vow.seed) != Some(&from) {
+                self.granted.remove(&vow.seed);
+            }
+            self.stands_back |= vow.holder < self.me.address;
         }
         self.look_at_answers(now, say);
         if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
-    }
-
-    /// A member of that cluster greets. Whether the cluster works, or which voters it had, is still to be learnt: until then nothing is founded.
-    pub fn greeted(&mut self, cluster: Cluster) {
-        if !self.remembered.contains_key(&cluster) && self.unclear.len() < REMEMBERED_MAX {
-            self.unclear.insert(cluster);
-            self.complete_since = None;
-        }
-    }
-
-    /// A node remembers that cluster.
-    fn remember(&mut self, memory: &Arc<Memory>) {
-        if self.is_ours(memory) && keep_newest(&mut self.remembered, memory) {
-            self.unclear.remove(&memory.cluster);
-        }
-    }
-
-    /// A node was told of that cluster.
-    fn hear_of(&mut self, memory: &Arc<Memory>) {
-        if self.is_ours(memory) {
-            keep_newest(&mut self.hearsay, memory);
-        }
-    }
-
-    fn is_ours(&self, memory: &Memory) -> bool {
-        memory.cluster.name == crate::node::name_hash(&self.settings.cluster)
-    }
-
-    /// What others remember, for those that did not ask them.
-    fn heard_of(&self) -> Arc<[Arc<Memory>]> {
-        let own = self.memory.as_ref().map(|memory| memory.cluster);
-        let of_others = |(cluster, _): &(&Cluster, _)| Some(**cluster) != own && !self.has_ended(**cluster);
-        self.remembered.iter().filter(of_others).map(|(_, memory)| memory.clone()).collect()
     }
 
     fn flaws(&self) -> Flaws {
@@ -581,23 +555,6 @@ impl Seeking {
 /// greet it.
 fn wait(settings: &Checked) -> Duration {
     settings.timing().wait.max(settings.seed_ask_interval * 5 + settings.round_trip)
-}
-
-/// Keeps the newest list of voters that anybody has of a cluster; says whether there was room.
-fn keep_newest(memories: &mut BTreeMap<Cluster, Arc<Memory>>, memory: &Arc<Memory>) -> bool {
-    if !memories.contains_key(&memory.cluster) && memories.len() == REMEMBERED_MAX {
-        return false;
-    }
-    let newest = memories.entry(memory.cluster).or_insert_with(|| memory.clone());
-    if newest.voters.id < memory.voters.id {
-        *newest = memory.clone();
-    }
-    true
-}
-
-/// What a node remembers itself.
-fn of_itself(memory: Option<&Arc<Memory>>) -> BTreeMap<Cluster, Arc<Memory>> {
-    memory.map(|memory| (memory.cluster, memory.clone())).into_iter().collect()
 }
 
 /// The list, each once, with the node's own address.

@@ -42,6 +42,7 @@ use self::participant::Participant;
 pub use self::recovery::{NoRecovery, Remaining, Remains};
 use self::shards::ShardWishes;
 pub use self::voter_lives::VoterLives;
+use crate::disk::Bond;
 use crate::flaws::Flaw;
 use crate::formation::{Awaited, Memory, Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
@@ -112,7 +113,9 @@ impl Node {
             disk.voter = VoterId::new(random.next_u64()).unwrap_or(disk.voter);
         }
         if let Some(record) = disk.as_ref().and_then(DiskState::record) {
-            search.memory = Some(record.memory.clone());
+            // A fresh node that recovers succeeds a cluster that others told it of.
+            let told = search.memory.take().filter(|_| recovers && record.bond == Bond::Ended);
+            search.memory = told.or_else(|| Some(record.memory.clone()));
             search.bond = Some(record.bond);
             search.known.extend(record.members.iter().cloned());
         }
@@ -294,21 +297,20 @@ impl Node {
                     effects.push(Effect::Send { to: Peer::Node(from), message: knock });
                     Outcome::Seeking
                 }
-                Message::Welcome(welcome)
-                    if seeking.joins(now, &welcome.table)
-                        || yields_while_seeking(now, seeking, &welcome.table) =>
-                {
-                    if !seeking.is_free_to_join(now, from, &welcome.table) {
-                        return;
+                Message::Welcome(welcome) => {
+                    let table = &welcome.table;
+                    seeking.welcomed(now, table);
+                    let joins = seeking.joins(now, table) || yields_while_seeking(now, seeking, table);
+                    if joins && seeking.is_free_to_join(now, from, table) {
+                        return self.welcomed(now, from, &welcome, effects);
                     }
-                    return self.welcomed(now, from, &welcome, effects);
+                    Outcome::Seeking
                 }
                 Message::Copy if self.disk.is_some() => return self.end(End::GaveUp(GaveUp::Copy), effects),
                 Message::Refused(refusal) => return self.end(End::Refused(refusal), effects),
                 Message::Gone => return self.end(End::GaveUp(GaveUp::Removed), effects),
                 Message::Hello(_)
                 | Message::Copy
-                | Message::Welcome(_)
                 | Message::Word { .. }
                 | Message::ToStore(_)
                 | Message::FromStore(_) => Outcome::Seeking,

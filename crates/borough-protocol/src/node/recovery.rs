@@ -11,7 +11,8 @@
 //! resident can be shown to have been its shard's last one. Those that are left meet the successor of their cluster, drop what they hold and join it.
 //! If the others live after all and can be reached, the new founding meets them before it acts, and yields.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::departure::Departure;
@@ -88,10 +89,11 @@ pub enum NoRecovery {
 }
 
 impl Node {
-    /// Whether an operator may have this node begin its cluster anew at that moment, and what is left of that; `None` while it seeks one and its disk
-    /// names none.
+    /// Whether an operator may have this node begin its cluster anew at that moment, and what is left of that; `None` while it seeks one, its disk names none, and
+    /// nobody told it of one: what it founds then succeeds no other cluster.
     pub fn recovery(&self, now: Timestamp) -> Result<Option<Remains>, NoRecovery> {
         match &self.phase {
+            Phase::Seeking(seeking) if seeking.is_welcome() => Err(NoRecovery::Joining),
             Phase::Seeking(seeking) if seeking.looks_in_vain(now) => Ok(remains_of_record(seeking)),
             Phase::Seeking(_) => Err(NoRecovery::Looking),
             Phase::AskingStore(_) => Err(NoRecovery::ByStore),
@@ -103,13 +105,12 @@ impl Node {
     /// An operator orders it.
     pub(super) fn recover(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if self.recovery(now).is_ok() {
-            let heard_of = match &self.phase {
-                Phase::Seeking(seeking) => seeking.newest_remembered().cloned(),
+            let recovered = match &self.phase {
+                Phase::Seeking(seeking) => seeking.recovered().cloned(),
                 Phase::AskingStore(_) | Phase::TakingPart(_) | Phase::Ended => None,
             };
             self.end(End::GaveUp(GaveUp::Recovers), effects);
-            // A fresh node succeeds the cluster that others told it of, so that those others know their successor.
-            self.remembered = self.remembered.take().or(heard_of);
+            self.remembered = recovered.or(self.remembered.take());
             self.next = Timestamp::NEVER;
         }
     }
@@ -129,11 +130,16 @@ impl Node {
     }
 }
 
-/// What a node that looks for the cluster of its data directory knows of it.
+/// What a node that looks for the cluster of its data directory knows of it; and a fresh node of the one that others told it of.
 fn remains_of_record(seeking: &Seeking) -> Option<Remains> {
-    let memory = seeking.memory().filter(|_| seeking.is_bound())?;
+    let is_own = |memory: &&Arc<Memory>| seeking.memory().is_some_and(|own| own.cluster == memory.cluster);
+    // What a process without a data directory was in, it has dropped.
+    let memory = seeking.recovered().filter(|memory| seeking.is_bound() || !is_own(memory))?;
     let votes = |address: &Address| memory.addresses().any(|voter| voter == address);
-    let others = seeking.known().into_iter().map(|address| {
+    let known = seeking.known().into_iter().filter(|_| is_own(&memory));
+    let others: BTreeSet<&Address> =
+        known.chain(memory.addresses()).filter(|address| *address != seeking.address()).collect();
+    let others = others.into_iter().map(|address| {
         let (address, id) = (address.clone(), NodeId::new(address.as_str()));
         Remaining { votes: votes(&address), is_heard: seeking.has_heard(&address), address, id }
     });

@@ -8,12 +8,12 @@ use borough_protocol::formation::{Awaited, Missing};
 use borough_protocol::incarnation::Address;
 use borough_protocol::log::Log;
 use borough_protocol::log::raft::Item;
-use borough_protocol::node::{Command, End, Event, GaveUp};
+use borough_protocol::node::{Command, End, Event, GaveUp, Word};
 use borough_protocol::settings::{Settings, Strategy};
 use borough_protocol::table::{Change, Cluster, Removal};
 use borough_protocol::voters::VoterId;
 
-use super::rig::{MILLI, Rig, SECOND};
+use super::rig::{Fate, MILLI, Parcel, Rig, SECOND};
 
 const THREE: [&str; 3] = ["a", "b", "c"];
 
@@ -373,6 +373,38 @@ fn a_removal_of_former_lives_stops_nobody_under_down_all() {
     rig.wait_until("all stop", 30 * SECOND, |rig| rig.nodes.is_empty());
     all_run(&mut rig, &THREE);
     assert_eq!(cluster(&rig, "a"), before);
+}
+
+/// Seed 12745 of the simulator: lives that were gone before a node came were removed while it waited to be admitted. It stopped, its new life was a guest again, and
+/// so on.
+#[test]
+fn a_removal_of_former_lives_stops_no_guest_under_down_all() {
+    let settings = Settings { strategy: Strategy::DownAll, ..durable() };
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut rig = Rig::grown_with(Flaws::default(), settings, &names);
+    assert!(!rig.voters("a").contains("f"));
+    rig.each(&names, Rig::crash);
+    rig.events.clear();
+    rig.ends.clear();
+    // No renewal of these two arrives: they are not admitted. One of them is a voter, and stays to tell the other one of the removals.
+    let is_renewal = |parcel: &Parcel| matches!(parcel.word(), Some(Word::Renew(_)));
+    let outside = |parcel: &Parcel| ["b", "c"].iter().any(|to| parcel.goes("a", to) || parcel.goes("f", to));
+    rig.network.rule(Fate::Lost, move |parcel| is_renewal(parcel) && outside(parcel));
+    // Of "d" and "e" nothing is heard: the lives that the table names are removed as quiet.
+    rig.each(&["a", "b", "c"], Rig::start);
+    rig.wait_until("one is in office", 10 * SECOND, |rig| rig.coordinator().is_some());
+    assert_ne!(rig.coordinator(), Some("a"));
+    rig.start("f");
+    rig.wait_until("the guest hears of it", 20 * SECOND, |rig| {
+        rig.events
+            .iter()
+            .any(|(name, event)| *name == "f" && matches!(event, Event::Removed(_, Removal::Quiet)))
+    });
+    let was_admitted =
+        rig.events.iter().any(|(name, event)| *name == "f" && matches!(event, Event::Admitted(_)));
+    assert!(!was_admitted);
+    rig.pass(SECOND);
+    assert!(!rig.ends.iter().any(|(name, _)| *name == "f"), "{:?}", rig.ends);
 }
 
 /// A coordinator that starts again may speak to a node that does not know its new life yet: its words are not those of another voter.

@@ -2,9 +2,9 @@
 
 use borough_protocol::node::{End, Event, GaveUp, Message};
 use borough_protocol::settings::Settings;
-use borough_protocol::table::Removal;
+use borough_protocol::table::{Cluster, Removal};
 
-use crate::rig::{Fate, MILLI, Rig, SECOND};
+use crate::rig::{Birth, Fate, MILLI, Rig, SECOND};
 
 #[test]
 fn a_node_on_a_port_that_nobody_knows_is_a_cluster_at_once() {
@@ -134,4 +134,20 @@ fn words_of_another_founding_are_answered_with_a_greeting_and_not_taken() {
     rig.network.rule(Fate::Copied, |parcel| parcel.at == "c" && matches!(parcel.message, Message::Hello(_)));
     rig.wait_until("greeted", SECOND, |rig| rig.network.kept(Fate::Copied) > 0);
     rig.wait_until("nobody hears it", 2 * SECOND, |rig| rig.heard(&Event::Removed(c, Removal::Quiet)));
+}
+
+/// Seed 143791 of the simulator: the one seed of `a` waits for the cluster that its last life yielded to. Another one works and welcomes it; `a` is never told.
+#[test]
+fn a_seed_that_is_welcomed_and_does_not_join_at_once_lets_nobody_found() {
+    let mut rig = Rig::grown(Settings::default(), &["b", "c", "d"]);
+    let cluster = rig.table("b").cluster();
+    rig.crash("d");
+    let prefers = Some(Cluster { era: cluster.era + 1, ..cluster });
+    rig.start_as("d", Birth { prefers, ..rig.birth() });
+    rig.start_with("a", &["d"], Settings::default());
+    rig.wait_until("both join", 20 * SECOND, |rig| {
+        let other = |name: &str| rig.nodes[name].cluster().filter(|other| *other != cluster);
+        assert_eq!((other("a"), other("d")), (None, None), "{}", rig.describe());
+        rig.is_whole(&["a", "b", "c", "d"])
+    });
 }

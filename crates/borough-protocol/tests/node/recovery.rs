@@ -3,8 +3,9 @@
 use borough_protocol::flaws::Flaws;
 use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Remains};
 use borough_protocol::settings::Settings;
+use borough_protocol::table::Cluster;
 
-use crate::rig::{Fate, Rig, SECOND};
+use crate::rig::{Birth, Fate, Rig, SECOND};
 
 const FIVE: &[&str] = &["a", "b", "c", "d", "e"];
 
@@ -72,6 +73,37 @@ fn of_two_that_look_in_vain_either_begins_it_anew_and_the_other_joins() {
         rig.wait_until("both are members", 10 * SECOND, |rig| rig.is_whole(&["a", "b"]));
         assert_eq!(rig.ends, [(one, End::GaveUp(GaveUp::Recovers))]);
     }
+}
+
+/// Seed 32700 of the simulator: the machine of a voter was replaced. It knows of the cluster what others say, and they say it once more in each attempt.
+#[test]
+fn a_fresh_node_recovers_the_cluster_that_it_was_told_of_at_any_moment() {
+    let mut rig = bereft();
+    let before = rig.table("e").cluster();
+    rig.start_with("a", &["a", "b", "d"], Settings::default());
+    rig.wait_until("it looks in vain", 6 * SECOND, |rig| recovery(rig, "a").is_ok());
+    // Those that told it of the cluster are not heard any more.
+    rig.cut(&["a"], &["d", "e"]);
+    rig.always("it knows the cluster", 15 * SECOND, |rig| {
+        let remains = recovery(rig, "a").expect("it may recover");
+        remains.is_some_and(|remains| remains.cluster == before)
+    });
+    rig.recover("a", FIVE);
+    assert!(rig.table("a").ancestors().has(before), "{}", rig.describe());
+}
+
+/// It would double the cluster that welcomes it.
+#[test]
+fn a_node_that_is_welcomed_does_not_recover() {
+    let mut rig = Rig::grown(Settings::default(), &["b", "c", "d"]);
+    let cluster = rig.table("b").cluster();
+    rig.crash("d");
+    let prefers = Some(Cluster { era: cluster.era + 1, ..cluster });
+    rig.start_as("d", Birth { prefers, ..rig.birth() });
+    rig.pass(SECOND);
+    assert_eq!(recovery(&rig, "d"), Err(NoRecovery::Joining));
+    rig.command("d", Command::Recover);
+    rig.wait_until("it joins", 10 * SECOND, |rig| rig.is_whole(&["b", "c", "d"]));
 }
 
 /// The one that begins anew has the fastest clock and hears nothing of the other, whose clock is the slowest.

@@ -19,7 +19,7 @@ use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log::Log;
 use borough_protocol::node::{Command, Effect, End, Event, Input, Node, Peer, Start};
 use borough_protocol::settings::{Checked, Settings};
-use borough_protocol::table::Table;
+use borough_protocol::table::{Cluster, Table};
 use borough_protocol::time::Timestamp;
 use borough_protocol::voters::VoterId;
 use borough_protocol::{Effects, Machine};
@@ -67,6 +67,8 @@ pub(crate) struct Birth {
     /// Whether it recovers its cluster.
     pub(crate) recovers: bool,
     pub(crate) founding: FoundingRule,
+    /// The cluster that its last life yielded to.
+    pub(crate) prefers: Option<Cluster>,
 }
 
 impl Rig {
@@ -137,6 +139,7 @@ impl Rig {
             recovers: false,
             // Without seeds it stands for a node on a port that nobody knows.
             founding: FoundingRule { unknown_to_others: self.seeds.is_empty(), ..FoundingRule::default() },
+            prefers: None,
         }
     }
 
@@ -164,7 +167,7 @@ impl Rig {
                 memory: self.memories.remove(name),
                 is_unlisted: false,
                 known: Vec::new(),
-                prefers: None,
+                prefers: birth.prefers,
                 bond: None,
                 pledges: None,
             },
