@@ -65,7 +65,7 @@ fn through(plan: &Plan, world: &mut World, healed_after: &mut Nanos) -> Result<(
             return world.close_books();
         };
         let bound = if world.is_wild() { plan.heal_wild } else { plan.heal };
-        if world.now().since(healing) >= bound {
+        if world.now().since(world.undisturbed_since(healing)) >= bound {
             return Err(Violation::Liveness(rule, missing));
         }
     }

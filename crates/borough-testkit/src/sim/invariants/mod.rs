@@ -286,15 +286,14 @@ impl Rules {
 
     /// A life is admitted to members in these slots, from the oldest to the youngest. `is_bad` tells which links are bad.
     pub(super) fn admitted(
-        &self,
+        &mut self,
         life: (Uid, SlotIndex),
         members: Vec<SlotIndex>,
         is_bad: impl Fn(&(SlotIndex, SlotIndex)) -> bool,
     ) -> Result<(), Violation> {
-        match &self.round {
-            Some(round) => kept_out::admitted(round, life, members, is_bad),
-            None => Ok(()),
-        }
+        let Some(round) = &mut self.round else { return Ok(()) };
+        round.admitted(life.1, &members, &is_bad);
+        kept_out::admitted(round, life, members, is_bad)
     }
 
     /// A cluster is begun anew, because all who could decide in the one before are dead.
@@ -372,6 +371,11 @@ impl Rules {
     /// When somebody was last removed for bad links.
     pub(super) fn last_cut_off(&self) -> Option<Moment> {
         self.cut_off.values().max().copied()
+    }
+
+    /// Whether that member must stay though it has bad links. Its coordinator may have come `lately`, after it.
+    pub(super) fn must_stay(&self, now: Moment, cluster: Cluster, voter: VoterId, lately: bool) -> bool {
+        self.old_voters.must_stay(now, cluster, voter, lately)
     }
 
     /// Whether that life was removed from its cluster, as far as anybody knows.

@@ -15,6 +15,9 @@ use crate::sim::violation::Violation;
 /// Lists that were replaced longer ago do not count. A clock may be off by a tenth.
 const AGE: Nanos = 5 * 60 * SECOND * 9 / 10;
 
+/// Lists that were replaced so long ago may still count by a slow clock, or where that was learned late.
+const AGE_MAX: Nanos = 5 * 60 * SECOND * 6 / 5;
+
 /// The lists of all clusters.
 #[derive(Debug, Default)]
 pub(super) struct OldVoters {
@@ -48,6 +51,18 @@ impl OldVoters {
         if !before.is_subset(voters) {
             lists.replaced.push((now, before));
         }
+    }
+
+    /// Whether a member must stay though it has bad links, because too many voters of a list with it are gone. A coordinator that came `lately`, after the member, does
+    /// not know the lists before: it removes none of those that were there if anybody was.
+    pub(super) fn must_stay(&self, now: Moment, cluster: Cluster, voter: VoterId, lately: bool) -> bool {
+        let Some(lists) = self.clusters.get(&cluster) else { return false };
+        let young = lists.replaced.iter().filter(|(until, _)| now.since(*until) < AGE_MAX);
+        let mut naming =
+            young.map(|(_, list)| list).chain([&lists.present]).filter(|list| list.contains(&voter));
+        let is_last =
+            |list: &BTreeSet<VoterId>| 2 * (list.intersection(&lists.gone).count() + 1) >= list.len();
+        lately && !lists.gone.is_empty() || naming.any(is_last)
     }
 
     /// A member of that cluster was removed for bad links.
@@ -90,5 +105,20 @@ mod tests {
         assert!(removed(1, 4).is_ok(), "it does not vote");
         assert!(removed(1, 3).is_ok());
         assert!(matches!(removed(2, 2), Err(Violation::Safety("old_voters", _))));
+    }
+
+    #[test]
+    fn of_three_voters_two_must_stay_once_one_is_gone() {
+        let present = [1, 2, 3].map(voter).into();
+        let mut rule = OldVoters::default();
+        rule.clusters.insert(CLUSTER, Lists { present, ..Lists::default() });
+        let now = Moment::at(SECOND);
+        assert!(
+            !rule.must_stay(now, CLUSTER, voter(2), false) && !rule.must_stay(now, CLUSTER, voter(2), true)
+        );
+        assert!(rule.removed(now, CLUSTER, (uid(3), voter(3))).is_ok());
+        assert!(rule.must_stay(now, CLUSTER, voter(2), false));
+        assert!(!rule.must_stay(now, CLUSTER, voter(4), false), "it does not vote");
+        assert!(rule.must_stay(now, CLUSTER, voter(4), true), "it may have, as far as the coordinator knows");
     }
 }

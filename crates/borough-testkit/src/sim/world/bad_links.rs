@@ -17,7 +17,7 @@ impl World {
     }
 
     /// The life in that slot is admitted.
-    pub(super) fn is_admitted_again(&self, slot: SlotIndex) -> Result<(), Violation> {
+    pub(super) fn is_admitted_again(&mut self, slot: SlotIndex) -> Result<(), Violation> {
         let Some(life) = &self.slots[slot].life else { return Ok(()) };
         let Some(table) = life.node.table() else { return Ok(()) };
         let mut members: Vec<_> =

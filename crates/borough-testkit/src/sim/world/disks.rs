@@ -150,7 +150,7 @@ impl World {
         }
         // The process waits in vain for what its last life wrote.
         self.slots[slot].is_same_process = false;
-        self.slots[slot].memory = None;
+        (self.slots[slot].memory, self.slots[slot].prefers) = (None, None);
         self.crash_disk(slot);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! The rule of fail-over: who cannot take part is removed in time, while a quorum of the voters can.
 //!
 //! It needs to know what was done to whom, so it stands here and not beside the others. While a fixed quorum is not complete it is owed
-//! nothing: until then nobody is removed who wants to stay. Nor while disks are slow.
+//! nothing: until then nobody is removed who wants to stay. Nor while disks are slow. Two that are apart both stay if the younger of them is one of the voters of
+//! the last minutes of whom no more may go.
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::settings::Strategy;
@@ -25,6 +26,9 @@ const LASTED: Nanos = (10 + 5) * SECOND;
 
 /// So long after one removal for bad links the next one may follow, and how long that takes.
 const PACE: Nanos = (10 + 1) * SECOND;
+
+/// For so long a coordinator may not know who voted before it came, by a slow clock.
+const UNKNOWN_FOR: Nanos = 5 * 60 * SECOND * 6 / 5;
 
 /// Members of whom one must be gone by now: one, or two that are cut apart.
 pub(super) type Overdue = (Uid, Option<Uid>);
@@ -64,7 +68,7 @@ impl World {
             return Ok(());
         }
         if let Some(other) = other
-            && self.wait_again((uid, other))
+            && (self.wait_again((uid, other)) || self.must_stay((uid, other)))
         {
             return Ok(());
         }
@@ -97,22 +101,51 @@ impl World {
         }
     }
 
-    /// A new coordinator waits as long again, and after a removal for bad links the next one waits: looks later. Who is no longer cut apart is not waited for.
+    /// Nothing passes on these ways from now on: notes which pairs are cut apart by that, and were not before.
+    pub(super) fn note_cut(&mut self, ways: &[(SlotIndex, SlotIndex)]) {
+        for (one, other) in ways {
+            let pair = (*one.min(other), *one.max(other));
+            if !self.is_cut_apart(pair) {
+                self.apart_since.insert(pair, self.now);
+            }
+        }
+    }
+
+    fn is_cut_apart(&self, (one, other): (SlotIndex, SlotIndex)) -> bool {
+        self.network.cuts.is_cut(one, other) || self.network.cuts.is_cut(other, one)
+    }
+
+    /// A new coordinator waits as long again, and after a removal for bad links the next one waits: looks later. Who is no longer cut apart is not waited for,
+    /// and who is cut apart for a second time by then has been for no longer than that.
     fn wait_again(&mut self, (one, other): (Uid, Uid)) -> bool {
         let Some((one_slot, other_slot)) = self.slots.slot_of(one).zip(self.slots.slot_of(other)) else {
             return true;
         };
-        let cuts = &self.network.cuts;
-        if !cuts.is_cut(one_slot, other_slot) && !cuts.is_cut(other_slot, one_slot) {
+        let pair = (one_slot.min(other_slot), one_slot.max(other_slot));
+        if !self.is_cut_apart(pair) {
             return true;
         }
-        let elected = self.rules.last_election().after(Self::apart());
+        let since = self.apart_since.get(&pair).copied().unwrap_or_default();
+        let elected = self.rules.last_election().max(since).after(Self::apart());
         let again = self.rules.last_cut_off().map_or(elected, |removed| elected.max(removed.after(PACE)));
         let waits = again > self.now;
         if waits {
             self.queue.plan(again, Happening::Overdue((one, Some(other))));
         }
         waits
+    }
+
+    /// Whether the younger of the two, which would have to go, is a voter of the last minutes that must stay.
+    fn must_stay(&self, (one, other): (Uid, Uid)) -> bool {
+        let Some(life) = self.coordinator().and_then(|slot| self.slots[slot].life.as_ref()) else {
+            return false;
+        };
+        let Some(table) = life.node.table() else { return false };
+        let age = |uid: Uid| table.member(uid).map(|member| member.admission);
+        let younger = if age(one) > age(other) { one } else { other };
+        let Some(voter) = self.slots.voter_of(younger) else { return false };
+        let is_new = self.now.since(life.born) < UNKNOWN_FOR && age(life.uid()) > age(younger);
+        self.rules.must_stay(self.now, table.cluster(), voter, is_new)
     }
 
     /// The member in that slot, in runs in which a quorum always lives.

@@ -183,6 +183,8 @@ impl World {
         self.expect_removal(slot, Nanos::MAX);
         self.close_site(slot)?;
         self.slots[slot].is_same_process = false;
+        // A new process knows nothing of the lives in the last one.
+        (self.slots[slot].memory, self.slots[slot].prefers) = (None, None);
         self.crash_disk(slot);
         let Some(life) = self.slots[slot].empty(self.now) else { return Ok(()) };
         if let Some(delay) = back_after {
@@ -293,6 +295,7 @@ impl World {
     }
 
     pub(super) fn cut(&mut self, ways: Vec<(SlotIndex, SlotIndex)>, hurt: Vec<SlotIndex>, lasts: Nanos) {
+        self.note_cut(&ways);
         for (from, to) in &ways {
             self.network.cuts.cut(*from, *to);
         }

@@ -4,6 +4,7 @@
 //! not ended no other one of its name acts; and once nothing is wrong any more it goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
@@ -42,6 +43,14 @@ struct Newest {
     /// The list of that table: no earlier one is in force, even if a log that lags behind has it.
     committed: Version,
     lists: BTreeMap<Version, Voters>,
+}
+
+impl Newest {
+    /// Whether a list of that version may be in force. One that is newer than the committed list and no newer than the table was appended by a coordinator that crashed
+    /// or lost its office before the list was committed: the log went on without it, and it never is.
+    fn counts(&self, list: Version) -> bool {
+        list == self.committed || self.version < list
+    }
 }
 
 impl Lineages {
@@ -92,7 +101,7 @@ impl World {
         let newest = self.lineages.newest.entry(table.cluster()).or_default();
         if let Some(voters) = life.node.log().map(Log::voters)
             && !voters.now.is_empty()
-            && newest.committed <= voters.id
+            && newest.counts(voters.id)
             && !newest.lists.contains_key(&voters.id)
         {
             newest.lists.insert(voters.id, voters.clone());
@@ -101,7 +110,9 @@ impl World {
             newest.version = table.version();
             newest.members = table.members().keys().copied().collect();
             newest.committed = table.voters().id;
-            newest.lists.retain(|id, _| newest.committed <= *id);
+            let mut lists = mem::take(&mut newest.lists);
+            lists.retain(|id, _| newest.counts(*id));
+            newest.lists = lists;
         }
     }
 

@@ -38,6 +38,7 @@ impl World {
         self.lineages.begins(slot);
         let order = self.slots[slot].recovers.take();
         let memory = self.slots[slot].memory.take();
+        let prefers = self.slots[slot].prefers.take();
         let seeds = self.shown_to(slot, number_of(uid));
         let image = disk.as_ref().map(|(image, _)| image.clone());
         let birth = Birth {
@@ -49,7 +50,7 @@ impl World {
             expect: self.discovery.as_ref().map(Discovery::expect),
             settings: &self.settings,
             memory,
-            prefers: self.slots[slot].prefers,
+            prefers,
             recovers: order.map(|(before, _)| before.era),
             disk,
             wall_clock_off: self.slots[slot].wall_clock_off,
@@ -136,7 +137,7 @@ impl World {
         Ok(())
     }
 
-    /// A node gives up what it has only if it was removed, or for another founding.
+    /// A member gives up what it has only if it was removed, waited to leave, or for another founding.
     fn keeps_state(&self, slot: SlotIndex, end: &End) -> Result<(), Violation> {
         let Some(life) = &self.slots[slot].life else { return Ok(()) };
         if *end == End::GaveUp(GaveUp::Removed)
@@ -144,6 +145,10 @@ impl World {
             && !self.rules.is_removed(life.uid())
         {
             let text = format!("{:?} gave up as removed, and was not", life.uid());
+            return Err(Violation::Safety("keeps_state", text));
+        }
+        if *end == End::GaveUp(GaveUp::Suspended) && !life.is_leaving {
+            let text = format!("{:?} gave up because it was suspended, and was not told to leave", life.uid());
             return Err(Violation::Safety("keeps_state", text));
         }
         Ok(())

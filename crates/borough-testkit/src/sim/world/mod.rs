@@ -25,7 +25,7 @@ mod sharding;
 mod troubles;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use borough_protocol::Effects;
@@ -97,6 +97,10 @@ pub(super) struct World {
     is_healing: bool,
     /// Who was removed as cut off: most hear of it later than the first.
     cut_off: BTreeSet<Uid>,
+    /// Since when no word has passed between two slots in one direction or both; of those that are cut apart no longer, since when it last was so.
+    apart_since: BTreeMap<(SlotIndex, SlotIndex), Moment>,
+    /// Who was removed because an operator wanted it, and when the first node heard of it.
+    removed_on_request: BTreeMap<Uid, Moment>,
     /// Since when as many vote as the strategy asks for; none: they are too few to remove anybody.
     complete_since: Option<Moment>,
     /// What the input is that a node handles, if a node of another cluster greets it.
@@ -166,6 +170,8 @@ impl World {
             handled: 0,
             is_healing: false,
             cut_off: BTreeSet::new(),
+            apart_since: BTreeMap::new(),
+            removed_on_request: BTreeMap::new(),
             meeting: None,
             closed: None,
             closed_at: None,
@@ -414,6 +420,7 @@ impl World {
             }
             Event::Removed(removed, why) => {
                 self.note_removed(slot, *removed);
+                self.note_order(*removed, *why);
                 self.close_streams(slot, *removed)?;
                 self.is_healthy_removed(*removed, *why)?;
             }

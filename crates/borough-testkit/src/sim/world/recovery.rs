@@ -93,6 +93,11 @@ impl World {
     /// name works or is about to.
     fn is_right(&self, life: &Life, cluster: Cluster) -> bool {
         let Ok(remains) = life.node.recovery(life.local(self.now)) else { return false };
+        // A node that lost its disk, and that nobody told of the cluster, would begin another one: those that are left would not know that theirs has ended.
+        let succeeds_it = remains.as_ref().is_some_and(|remains| remains.cluster == cluster);
+        if self.settings.durable && !succeeds_it {
+            return false;
+        }
         let mut others = self.slots.running().filter(|(_, other)| other.uid() != life.uid());
         if others.any(|(_, other)| other.node.cluster().is_some_and(|of| of != cluster)) {
             return false;

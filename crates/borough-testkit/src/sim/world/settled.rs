@@ -1,8 +1,12 @@
 //! Whether the cluster is as it should be when nothing is wrong any more.
 
+use borough_protocol::incarnation::Uid;
+use borough_protocol::table::Removal;
+
 use super::World;
 use crate::sim::invariants;
 use crate::sim::life::Life;
+use crate::sim::moment::Moment;
 
 impl World {
     /// What keeps the cluster from being as it should be, and the rule that says so; none if nothing does.
@@ -12,6 +16,19 @@ impl World {
                 Some(("closing", invariants::unclosed((cluster, self.closed_at), &self.lives())?))
             }
             None => Some(("agreement", self.unsettled()?)),
+        }
+    }
+
+    /// From when on a cluster that heals has its time: an order to remove a member, given before, is a fault that strikes once it is carried out. The node that
+    /// took note of it repeats it until then, and is heard only as a member.
+    pub(in crate::sim) fn undisturbed_since(&self, healing: Moment) -> Moment {
+        self.removed_on_request.values().copied().fold(healing, Moment::max)
+    }
+
+    /// A node hears that somebody was removed: notes when the first does, if it was by an order.
+    pub(super) fn note_order(&mut self, removed: Uid, why: Removal) {
+        if why == Removal::Operator {
+            self.removed_on_request.entry(removed).or_insert(self.now);
         }
     }
 
