@@ -165,13 +165,13 @@ mod tests {
     fn at_most_a_minority_of_the_voters_of_five_minutes_ago_is_removed() {
         let mut history = VoterHistory::default();
         history.note(at(0), &with_list(1..=5));
-        assert_eq!(allowed(&history, 0, 1..=9, &[]), Vec::from_iter(1..=9));
+        assert_eq!(allowed(&history, 0, 1..=9, &[]), (1..=9).collect::<Vec<_>>());
         history.note(at(20), &with_list([1, 2, 3, 4, 6]));
-        assert_eq!(allowed(&history, 20, 1..=9, &[(5, 19)]), Vec::from_iter(1..=9));
+        assert_eq!(allowed(&history, 20, 1..=9, &[(5, 19)]), (1..=9).collect::<Vec<_>>());
         history.note(at(40), &with_list([1, 2, 3, 6, 7]));
         // Two of the five are gone: the other three stay, and the new voters are not protected.
         let gone = [(4, 39), (5, 19)];
-        assert_eq!(allowed(&history, 40, 1..=9, &gone), Vec::from_iter(6..=9));
+        assert_eq!(allowed(&history, 40, 1..=9, &gone), (6..=9).collect::<Vec<_>>());
         assert_eq!(allowed(&history, 319, [3], &gone), []);
         // The list of five minutes ago lost one, and the present one nobody.
         assert_eq!(allowed(&history, 340, [3], &gone), [3]);
@@ -203,11 +203,11 @@ mod tests {
         let mut history = VoterHistory::default();
         history.begin(at(400), &table(1..=7, 1..=5), false);
         let all = || 1..=9;
-        assert_eq!(allowed(&history, 410, all(), &[]), Vec::from_iter(1..=9));
+        assert_eq!(allowed(&history, 410, all(), &[]), (1..=9).collect::<Vec<_>>());
         assert_eq!(allowed(&history, 410, all(), &[(9, 101)]), [8, 9], "removed before it came");
-        assert_eq!(allowed(&history, 410, all(), &[(9, 99)]), Vec::from_iter(1..=9), "long before");
+        assert_eq!(allowed(&history, 410, all(), &[(9, 99)]), (1..=9).collect::<Vec<_>>(), "long before");
         assert_eq!(allowed(&history, 600, all(), &[(5, 590)]), [8, 9], "removed since");
-        assert_eq!(allowed(&history, 700, all(), &[(5, 590)]), Vec::from_iter(1..=9));
+        assert_eq!(allowed(&history, 700, all(), &[(5, 590)]), (1..=9).collect::<Vec<_>>());
     }
 
     #[test]

@@ -148,7 +148,8 @@ impl World {
             return Err(Violation::Safety("keeps_state", text));
         }
         if *end == End::GaveUp(GaveUp::Suspended) && !life.is_leaving {
-            let text = format!("{:?} gave up because it was suspended, and was not told to leave", life.uid());
+            let text =
+                format!("{:?} gave up because it was suspended, and was not told to leave", life.uid());
             return Err(Violation::Safety("keeps_state", text));
         }
         Ok(())
