@@ -242,6 +242,11 @@ impl Seeking {
         self.heard.contains(address)
     }
 
+    /// For how long a lease of an earlier cluster may last.
+    pub fn wait(&self) -> Duration {
+        self.wait
+    }
+
     /// For how long it has looked for its cluster.
     pub fn sought_for(&self, now: Timestamp) -> Duration {
         now.since(self.since)
@@ -399,9 +404,7 @@ impl Seeking {
     /// The clusters that have ended, as far as it knows.
     fn ended(&self) -> impl Iterator<Item = Cluster> + '_ {
         let own = self.memory.iter().filter(|_| self.bond == Some(Bond::Ended));
-        // What it succeeded had ended before it.
-        let own = own.flat_map(|memory| memory.lineage());
-        own.chain(self.ended.iter().copied())
+        own.map(|memory| memory.cluster).chain(self.ended.iter().copied())
     }
 
     fn has_ended(&self, cluster: Cluster) -> bool {
@@ -489,9 +492,8 @@ impl Seeking {
             self.remember(memory);
         }
         if let Past::Ended(memory) = &vow.past {
-            for cluster in memory.lineage() {
-                self.learn_ended(cluster);
-            }
+            // Not what it succeeded: an operator may have ordered that by mistake, while the predecessor lived.
+            self.learn_ended(memory.cluster);
         }
         for memory in vow.heard_of.iter() {
             self.hear_of(memory);

@@ -290,6 +290,8 @@ impl Node {
             End::Left if participant.is_some_and(|participant| participant.may_be_needed()) => return,
             End::Left => of(Bond::Left),
             End::Closed | End::GaveUp(GaveUp::Over) => of(Bond::Ended),
+            // Nothing of its founding is on the disk: what it was before is still true, also the voter of a cluster that an operator wanted to recover.
+            End::GaveUp(GaveUp::Overtaken(_)) if disk.begins => return,
             // It belongs to the winner from now on, also if it crashes before it is welcome there: the cluster that it yields may never be found again.
             End::GaveUp(GaveUp::Overtaken(cluster)) => {
                 participant.map(|participant| participant.record_of_winner(*cluster))

@@ -58,13 +58,25 @@ impl Participant {
         let message = if self.is_gone(knock.me.uid) {
             Message::Gone
         } else {
-            self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
-            self.lives.learn(&knock.me, &knock.facts);
+            if !self.waits_for_another(knock) {
+                self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
+                self.lives.learn(&knock.me, &knock.facts);
+            }
             let gossip = Arc::new(self.gossip.document().everything(now, false));
             let table = self.feeder.whole(&self.table);
             Message::Welcome(Arc::new(Welcome { table, gossip }))
         };
         effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message });
+    }
+
+    /// Whether the one who knocks belongs to another durable cluster, which this one does not succeed. It does not come yet, if it ever does: the present life at its
+    /// address or of its directory is not to go for it.
+    fn waits_for_another(&self, knock: &Knock) -> bool {
+        knock.memory.as_ref().is_some_and(|memory| {
+            let is_ours =
+                memory.cluster == self.table.cluster() || self.table.ancestors().has(memory.cluster);
+            memory.durable && !is_ours && !knock.ended.contains(&memory.cluster)
+        })
     }
 
     /// It welcomes nobody: guests of a dead cluster would go on welcoming each other without end. It says which cluster it remembers, and gives up

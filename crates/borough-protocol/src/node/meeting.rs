@@ -58,8 +58,15 @@ impl Nonces {
     }
 }
 
-/// Whether a node that greets so yields to one that greets so; `cut_off` is for how long it has had no quorum, at least.
-pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: Duration, flaws: Flaws) -> bool {
+/// For how long a node has had no quorum, at least, and for how long a lease of its cluster may last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CutOff {
+    pub(super) since: Duration,
+    pub(super) wait: Duration,
+}
+
+/// Whether a node that greets so yields to one that greets so.
+pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: CutOff, flaws: Flaws) -> bool {
     let is_older = theirs.cluster < ours.cluster;
     if flaws.has(Flaw::LaterFoundingWins) {
         return !is_older && theirs.life == Life::Working;
@@ -75,8 +82,9 @@ pub(super) fn yields(ours: &Greeting, theirs: &Greeting, cut_off: Duration, flaw
         (Life::Working, Life::Working) => is_older || ours.ancestors.has(theirs.cluster),
         (Life::Suspended, Life::Working) => {
             is_older
-                || theirs.ancestors.has(ours.cluster)
-                || cut_off >= YIELDS_AFTER
+                // Other voters may have a quorum of it by this one's vote for so long: then the order to recover was a mistake.
+                || theirs.ancestors.has(ours.cluster) && cut_off.since >= cut_off.wait
+                || cut_off.since >= YIELDS_AFTER
                 || flaws.has(Flaw::YieldsAfterAMomentsSilence)
         }
     }
@@ -95,7 +103,8 @@ pub(super) fn yields_while_seeking(now: Timestamp, seeking: &Seeking, table: &Ta
     };
     let ours = greeting(Life::Suspended, memory.cluster, &memory.ancestors);
     let theirs = greeting(Life::Working, table.cluster(), table.ancestors());
-    yields(&ours, &theirs, seeking.sought_for(now), Flaws::default())
+    let cut_off = CutOff { since: seeking.sought_for(now), wait: seeking.wait() };
+    yields(&ours, &theirs, cut_off, Flaws::default())
 }
 
 impl Participant {
@@ -127,7 +136,7 @@ impl Participant {
         let flaws = self.identity.settings.flaws;
         let is_fresh = other.answers.is_some_and(|nonce| self.nonces.is_fresh(now, nonce))
             || flaws.has(Flaw::GreetingWithoutNonce);
-        if is_fresh && yields(&ours, other, self.cut_off_for(now), flaws) {
+        if is_fresh && yields(&ours, other, self.cut_off(now), flaws) {
             return Some(End::GaveUp(GaveUp::Overtaken(other.cluster)));
         }
         if let Some(nonce) = other.nonce {
@@ -151,14 +160,15 @@ impl Participant {
     }
 
     /// For how long it has had no quorum. One that was never admitted and has no log has nothing to keep, but waits as long as a quorum answers it.
-    fn cut_off_for(&self, now: Timestamp) -> Duration {
-        match self.holder.standing(now) {
+    fn cut_off(&self, now: Timestamp) -> CutOff {
+        let since = match self.holder.standing(now) {
             Standing::Running => Duration::ZERO,
             Standing::Guest if self.is_alive(now) => Duration::ZERO,
             // Its vote and its log are worth as much as those of a suspended member.
             Standing::Guest => self.durable.resumed.map_or(Duration::MAX, |at| now.since(at)),
             Standing::Suspended => now.since(self.suspended_since),
-        }
+        };
+        CutOff { since, wait: self.identity.settings.timing().wait }
     }
 
     /// A node of this cluster greets, so it does not know who votes by now, or that it was removed.
@@ -202,7 +212,8 @@ mod tests {
         (2, Life::Suspended, 1, Life::Working,   &[],  0, true),
         (1, Life::Suspended, 2, Life::Working,   &[],  59, false), // a moment's silence is no reason
         (1, Life::Suspended, 2, Life::Working,   &[],  60, true),
-        (1, Life::Suspended, 2, Life::Working,   &[1], 0, true),   // its successor
+        (1, Life::Suspended, 2, Life::Working,   &[1], 2, false),  // also not to its successor: with this voter another node may have a lease
+        (1, Life::Suspended, 2, Life::Working,   &[1], 3, true),
         (2, Life::Suspended, 1, Life::Suspended, &[],  90, false), // nobody is there to join
         (1, Life::Suspended, 2, Life::Forming,   &[1], 90, false),
         (2, Life::Forming,   1, Life::Forming,   &[],  0, true),
@@ -211,17 +222,17 @@ mod tests {
         (1, Life::Forming,   2, Life::Working,   &[],  0, true),
     ];
 
+    fn cut_off(seconds: u64) -> CutOff {
+        CutOff { since: Duration::from_secs(seconds), wait: Duration::from_secs(3) }
+    }
+
     #[test]
     fn which_of_two_foundings_yields() {
         for (case, &(our_era, our_life, era, life, ancestors, seconds, expected)) in CASES.iter().enumerate()
         {
             let (ours, theirs) = (greeting(our_era, our_life, &[]), greeting(era, life, ancestors));
-            let cut_off = Duration::from_secs(seconds);
-            assert_eq!(
-                yields(&ours, &theirs, cut_off, Flaws::default()),
-                expected,
-                "case {case}: {ours:?} {theirs:?}"
-            );
+            let yields = yields(&ours, &theirs, cut_off(seconds), Flaws::default());
+            assert_eq!(yields, expected, "case {case}: {ours:?} {theirs:?}");
         }
     }
 
@@ -232,7 +243,7 @@ mod tests {
         for flaw in [Flaw::LaterFoundingWins, Flaw::YieldsAfterAMomentsSilence, Flaw::RecoveredBeatsLiving] {
             let differs = |&(our_era, our_life, era, life, ancestors, seconds, expected): &Case| {
                 let (ours, theirs) = (greeting(our_era, our_life, &[]), greeting(era, life, ancestors));
-                yields(&ours, &theirs, Duration::from_secs(seconds), Flaws::only(flaw)) != expected
+                yields(&ours, &theirs, cut_off(seconds), Flaws::only(flaw)) != expected
             };
             assert!(CASES.iter().any(differs), "{flaw:?}");
         }

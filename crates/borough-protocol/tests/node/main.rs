@@ -21,3 +21,4 @@ mod resuming;
 mod rig;
 mod sharding;
 mod voters;
+mod wrong_recovery;
