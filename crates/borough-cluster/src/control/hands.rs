@@ -122,6 +122,15 @@ impl Hands<'_> {
                      until it has been taken in as a new voter; look at that machine's disk"
                 );
             }
+            Event::AddressTaken(member, guest) => {
+                tracing::error!(
+                    %member,
+                    %guest,
+                    address = machine.address_of(*member).map_or("unknown", Address::as_str),
+                    "two nodes say that they listen at the same address: the one that is a member stays, the other one is not admitted. Give it an address of its own \
+                     (advertise)"
+                );
+            }
             Event::Suspended | Event::Resumed | Event::Freed(_) => {}
         }
     }

@@ -146,6 +146,8 @@ pub enum Event {
     /// The log of the voter that speaks by that life is shorter than what it had confirmed: its disk was restored from a copy, or has lost writes. It may
     /// be this node's.
     LogLost(Uid),
+    /// The second one names the address of the first, which is a member and is heard: it is not admitted. Only the coordinator says so, once for each of them.
+    AddressTaken(Uid, Uid),
 }
 
 /// Why a life is over.

@@ -47,7 +47,7 @@ impl Participant {
             self.take_or_leave_office(now);
             self.report_shards(now, effects);
             end = self.renew_lease(now, effects);
-            let acted = self.act(now);
+            let acted = self.act(now, effects);
             if !news && !acted {
                 break;
             }
@@ -153,7 +153,7 @@ impl Participant {
     }
 
     /// The coordinator does what is to be done; says whether it did anything.
-    fn act(&mut self, now: Timestamp) -> bool {
+    fn act(&mut self, now: Timestamp, effects: &mut Effects<Effect>) -> bool {
         let me = self.uid();
         let Some((_, office)) = &mut self.office else {
             self.stirred = false;
@@ -179,6 +179,9 @@ impl Participant {
         let next = office.act(now, &scene, &mut self.log, &mut self.outbox.log);
         let vanished = office.vanished(now, &scene);
         self.times.office = next;
+        for (member, guest) in office.rivals(now, &scene) {
+            effects.push(Effect::Publish(Event::AddressTaken(member, guest)));
+        }
         for uid in vanished {
             self.gossip.bury(now, uid, Gone::Vanished);
         }

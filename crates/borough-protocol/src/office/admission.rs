@@ -1,13 +1,32 @@
 //! Who becomes a member: a node that gossip knows to be joining and that the coordinator hears itself, unless its links are so bad that it
 //! would have to be removed again.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::{Office, Proposals, Scene};
 use crate::gossip::{Member, Status};
-use crate::incarnation::{Facts, Incarnation};
-use crate::table::{Admission, Change, Removal};
+use crate::incarnation::{Facts, Incarnation, Uid};
+use crate::table::{self, Admission, Change, Removal};
+use crate::time::Timestamp;
+
+/// Nodes that name the address of a member that is heard.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rivals {
+    /// Since when, and whether it was said.
+    since: BTreeMap<Uid, (Timestamp, bool)>,
+}
+
+impl Rivals {
+    /// The coordinator itself was away: what it did not see meanwhile has not lasted.
+    pub(super) fn forgive(&mut self, away: Duration) {
+        for (since, _) in self.since.values_mut() {
+            *since = *since + away;
+        }
+    }
+}
 
 impl Office {
     pub(super) fn admit(&self, scene: &Scene<'_>, propose: &mut Proposals<'_>) {
@@ -18,10 +37,11 @@ impl Office {
         let members = scene.table.members();
         for member in joining {
             let incarnation = &member.incarnation;
-            let is_same = |other: &&crate::table::Member| {
+            let is_same = |other: &&table::Member| {
                 other.incarnation.address == incarnation.address || other.is_of_directory(&member.facts)
             };
             match members.values().find(is_same) {
+                Some(older) if stays(propose.now, scene, older, member) => {}
                 // The older life of that address or directory goes first; what it owned waits for its lease.
                 Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
                 None if self.holds_back(propose.now, scene, incarnation) => {}
@@ -29,6 +49,37 @@ impl Office {
             }
         }
     }
+}
+
+impl Office {
+    /// Nodes that name the address of a member that is heard, for longer than it takes to notice that a member is gone; each is said once, after that member.
+    pub fn rivals(&mut self, now: Timestamp, scene: &Scene<'_>) -> Vec<(Uid, Uid)> {
+        let rival = |guest: &Arc<Member>| {
+            let members = scene.table.members();
+            let mut at_address =
+                members.values().filter(|member| member.incarnation.address == guest.incarnation.address);
+            let older = at_address.find(|member| {
+                member.incarnation.uid != guest.incarnation.uid && stays(now, scene, member, guest)
+            })?;
+            let older = older.incarnation.uid;
+            scene.hears(now, guest.incarnation.uid).then_some((guest.incarnation.uid, older))
+        };
+        let rivals: BTreeMap<Uid, Uid> = scene.document.joining().filter_map(rival).collect();
+        let seen = &mut self.rivals.since;
+        seen.retain(|uid, _| rivals.contains_key(uid));
+        let patience = scene.settings.timing().suspect_after * 2;
+        let mut is_new = |guest: Uid| {
+            let (since, is_said) = seen.entry(guest).or_insert((now, false));
+            now.since(*since) >= patience && !core::mem::replace(is_said, true)
+        };
+        rivals.into_iter().filter(|(guest, _)| is_new(*guest)).map(|(guest, older)| (older, guest)).collect()
+    }
+}
+
+/// Whether a member is not replaced by a guest of its address. A directory has one process, but an address may be that of two by mistake: the one that is a member and is
+/// heard stays.
+fn stays(now: Timestamp, scene: &Scene<'_>, older: &table::Member, guest: &Member) -> bool {
+    !older.is_of_directory(&guest.facts) && scene.hears(now, older.incarnation.uid)
 }
 
 fn admission(incarnation: &Incarnation, facts: &Arc<Facts>) -> Change {

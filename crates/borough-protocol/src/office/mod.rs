@@ -22,6 +22,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use self::admission::Rivals;
 use self::broken_pairs::BrokenPairs;
 pub use self::guest_watch::GuestWatch;
 use self::probation::Probation;
@@ -62,6 +63,7 @@ pub struct Office {
     probation: Probation,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
+    rivals: Rivals,
     shards: Shards,
 }
 
@@ -154,6 +156,7 @@ impl Office {
             last_cut_off: None,
             probation: Probation::default(),
             missing: BTreeMap::new(),
+            rivals: Rivals::default(),
             shards: Shards::default(),
         }
     }
@@ -165,6 +168,7 @@ impl Office {
         }
         self.broken_pairs.forgive(away);
         self.probation.forgive(away);
+        self.rivals.forgive(away);
         self.shards.forgive(away);
     }
 

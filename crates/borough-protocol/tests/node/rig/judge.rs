@@ -44,7 +44,8 @@ impl Judge {
             | Event::Removed(..)
             | Event::Drain
             | Event::Closing
-            | Event::LogLost(_) => {}
+            | Event::LogLost(_)
+            | Event::AddressTaken(..) => {}
         }
     }
 

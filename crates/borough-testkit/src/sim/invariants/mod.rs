@@ -259,7 +259,8 @@ impl Rules {
             | Event::Topology
             | Event::Table(_)
             | Event::Drain
-            | Event::Closing => Ok(()),
+            | Event::Closing
+            | Event::AddressTaken(..) => Ok(()),
             Event::LogLost(_) => {
                 met.count(Rare::LogLost);
                 Ok(())
