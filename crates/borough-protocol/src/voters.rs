@@ -17,6 +17,9 @@ use crate::version::Version;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct VoterId(#[cfg_attr(feature = "serde", serde(with = "crate::wire::uid"))] u64);
 
+/// The bits that a directory keeps whenever it gets another identity.
+const OF_DIRECTORY: u64 = (1 << 24) - 1;
+
 impl VoterId {
     /// The shared store, where it is the one voter.
     pub const STORE: Self = Self(Uid::STORE.get());
@@ -29,6 +32,18 @@ impl VoterId {
     /// The identity of a node without a data directory in that life.
     pub const fn of_life(uid: Uid) -> Self {
         Self(uid.get())
+    }
+
+    /// Another identity for the same directory, once it has no log any more: lists may still name this one, and a voter without its log must not vote again.
+    #[must_use]
+    pub const fn renewed(self, random: u64) -> Self {
+        let number = 1 << 63 | random & !OF_DIRECTORY | self.0 & OF_DIRECTORY;
+        Self(if number == self.0 { number ^ 1 << 62 } else { number })
+    }
+
+    /// Whether both are identities of one directory, one after the other; of two other directories that is so in one of 16 million cases.
+    pub const fn is_of_directory(self, other: Self) -> bool {
+        self.0 & OF_DIRECTORY == other.0 & OF_DIRECTORY
     }
 
     /// Its number.
@@ -90,6 +105,18 @@ fn majority(list: &BTreeSet<VoterId>, have: &impl Fn(VoterId) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_directory_is_known_by_its_next_identity() {
+        for number in [1, 7 << 40 | 5, u64::MAX] {
+            let voter = VoterId::new(number).expect("not 0");
+            for random in [0, number, u64::MAX] {
+                let next = voter.renewed(random);
+                assert!(next != voter && next.is_of_directory(voter), "{voter:?} {next:?}");
+            }
+            assert!(!voter.is_of_directory(VoterId::new(number ^ 2).expect("not 0")));
+        }
+    }
+
     use super::*;
 
     fn uids(numbers: &[u64]) -> BTreeSet<VoterId> {

@@ -80,6 +80,7 @@ struct Told<'a> {
     silent: Vec<&'a Address>,
     /// Silent addresses of nodes that were promised to, and may have founded the cluster.
     founders: Vec<&'a Address>,
+    replaced_founders: Vec<&'a Address>,
     /// Silent addresses of voters of a cluster that nodes of the list remember.
     voters: Vec<&'a Address>,
     /// Where nodes promised to let another one found the cluster.
@@ -107,6 +108,7 @@ macro_rules! log {
             never_answered,
             silent,
             founders,
+            replaced_founders,
             voters,
             promised,
             suspended,
@@ -147,6 +149,7 @@ macro_rules! log {
                 ?never_answered,
                 ?silent,
                 ?founders,
+                ?replaced_founders,
                 ?voters,
                 ?promised,
                 ?suspended,
@@ -177,6 +180,7 @@ impl<'a> Told<'a> {
                 Missing::Silent if !known.has_answered(address) => &mut told.never_answered,
                 Missing::Silent => &mut told.silent,
                 Missing::MayHaveFounded => &mut told.founders,
+                Missing::OtherDirectory => &mut told.replaced_founders,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
                 Missing::VoteLost => &mut told.lost_voters,
@@ -293,6 +297,13 @@ impl<'a> Told<'a> {
             help.push(
                 "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
                  directory: run `borough recover` on this node"
+                    .into(),
+            );
+        }
+        if !self.replaced_founders.is_empty() {
+            help.push(
+                "a node promised to let the node at the address of a replaced founder found the cluster, and another data directory is used there now: start the one that was there, \
+                 wherever it is now. If it is gone for good: run `borough recover` on this node"
                     .into(),
             );
         }

@@ -73,7 +73,11 @@ impl Seeking {
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
         let has_room = |pledges: &Pledges| pledges.has_room_for(&pledge(knock));
-        if self.withdraws_until.is_some() || self.is_bound() || !self.pledges.as_ref().is_none_or(has_room) {
+        if self.withdraws_until.is_some()
+            || self.is_unclear()
+            || self.is_bound()
+            || !self.pledges.as_ref().is_none_or(has_room)
+        {
             return Verdict::Denied;
         }
         let yields = !self.asks() || knock.me.address < self.me.address;
@@ -100,11 +104,19 @@ impl Seeking {
             (Some(memory), Some(Bond::Ended)) => Past::Ended(memory.clone()),
         };
         let holder = self.promise.holder(&self.me.address).clone();
-        let others = self.pledges.iter().flat_map(Pledges::addresses).filter(|address| **address != holder);
-        let pledged = others.cloned().collect();
-        let withdrawn = self.withdraws_until.is_some();
-        let seed = self.me.address.clone();
-        Vow { seed, attempt, granted, withdrawn, holder, past, pledged, heard_of: self.heard_of() }
+        let is_held = |pledge: &&Pledge| self.promise.node().is_some_and(|node| node.uid == pledge.uid);
+        let others = self.pledges.iter().flat_map(Pledges::iter).filter(|pledge| !is_held(pledge));
+        Vow {
+            seed: self.me.address.clone(),
+            voter: self.facts.voter(self.me.uid),
+            attempt,
+            granted,
+            withdrawn: self.withdraws_until.is_some() || self.promise.node().is_some() && self.is_unclear(),
+            holder,
+            past,
+            pledged: others.cloned().collect(),
+            heard_of: self.heard_of(),
+        }
     }
 }
 

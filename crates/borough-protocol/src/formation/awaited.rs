@@ -25,6 +25,8 @@ pub enum Missing {
     SilentVoter,
     /// Nothing was heard from there. The node there had a promise of this node or of another one, so it may have founded the cluster.
     MayHaveFounded,
+    /// The node there answers, and has another data directory than the one that had a promise of this node or of another one, and may have founded the cluster.
+    OtherDirectory,
     /// The node there promised to another.
     PromisedToAnother,
     /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
@@ -46,8 +48,11 @@ impl Seeking {
         let missing: Vec<&Address> = if self.is_bound() {
             self.awaited_of_record().into_iter().collect()
         } else {
-            let is_missing =
-                |address: &&Address| !self.has_promised(address) || self.has_lost_its_vote(address);
+            let is_missing = |address: &&Address| {
+                !self.has_promised(address)
+                    || self.has_lost_its_vote(address)
+                    || self.is_of_other_directory(address)
+            };
             self.required().into_iter().filter(is_missing).collect()
         };
         missing
@@ -68,18 +73,23 @@ impl Seeking {
         self.durable().any(|memory| memory.addresses().any(|voter| voter == address))
     }
 
+    /// Whether a directory that had a promise, and did not give it back, listened there, and another one does now.
+    fn is_of_other_directory(&self, address: &Address) -> bool {
+        self.promised_before().any(|pledge| pledge.address == *address && !self.is_answered(pledge))
+    }
+
     fn why(&self, address: &Address) -> Missing {
         if !self.is_bound() && self.has_promised(address) {
-            Missing::VoteLost
+            if self.has_lost_its_vote(address) { Missing::VoteLost } else { Missing::OtherDirectory }
         } else if let Some(refusal) = self.differing.get(address) {
             Missing::OtherSettings(refusal.clone())
         } else if self.suspended.values().any(|other| other == address) {
             Missing::Suspended
         } else if self.left.contains(address) {
             Missing::Left
-        } else if self.heard.contains(address) && self.is_bound() {
+        } else if self.heard.contains_key(address) && self.is_bound() {
             Missing::Forgot
-        } else if self.heard.contains(address) || *address == self.me.address {
+        } else if self.heard.contains_key(address) || *address == self.me.address {
             Missing::PromisedToAnother
         } else if self.is_bound() {
             Missing::Silent

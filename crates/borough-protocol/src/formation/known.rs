@@ -39,6 +39,11 @@ impl Seeking {
         }
     }
 
+    /// Whether members of a cluster greet of which nothing else is known: it may work, so this node neither founds nor lets others found.
+    pub(super) fn is_unclear(&self) -> bool {
+        !self.unclear.is_empty()
+    }
+
     /// A member of that cluster, which works, welcomes this node. Whether it joins or not, and whether it can at once: it lets nobody found another cluster, and does not
     /// forget this one in the next attempt.
     pub fn welcomed(&mut self, now: Timestamp, table: &Table) {

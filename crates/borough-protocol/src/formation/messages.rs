@@ -3,12 +3,14 @@
 use alloc::sync::Arc;
 
 use super::Memory;
+use crate::disk::Pledge;
 use crate::gossip::Delta;
 use crate::incarnation::{Address, Facts, Incarnation};
 use crate::node::Identity;
 use crate::settings::ClusterSettings;
 use crate::table::{Cluster, Table};
 use crate::version::Version;
+use crate::voters::VoterId;
 
 /// "Is there a cluster? If not, may I found it?"
 #[derive(Clone, Debug)]
@@ -77,9 +79,11 @@ pub struct Vow {
     pub holder: Address,
     /// What the one who answers was in before.
     pub past: Past,
-    /// Where others listen that had a promise of the one who answers and did not give it back: they may have founded a cluster.
+    /// The directory of the one who answers: by it a promise of another node is known to be told of.
+    pub voter: VoterId,
+    /// The promises of the one who answers that it did not get back: those that had them may have founded a cluster.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
-    pub pledged: Arc<[Address]>,
+    pub pledged: Arc<[Pledge]>,
     /// The clusters of which others told the one who answers, and which may work or go on: whoever wants to found has to hear their voters. They are not passed on
     /// once more, or nodes that seek would remind each other for ever.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]

@@ -57,6 +57,7 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::settings::{Checked, ClusterSettings, Refusal};
 use crate::table::{Cluster, Table};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// How many clusters of its name a node hears of and takes into account.
 const REMEMBERED_MAX: usize = 8;
@@ -131,15 +132,15 @@ pub struct Seeking {
     /// What it has promised; `None` for a node without a data directory.
     pledges: Option<Pledges>,
     /// Whom others have promised to, as each of them said in this attempt.
-    pledged: BTreeMap<Address, Arc<[Address]>>,
+    pledged: BTreeMap<Address, Arc<[Pledge]>>,
     /// Whether it has left this attempt to a lesser address.
     stands_back: bool,
     attempt: u32,
     attempt_ends: Timestamp,
     /// Which addresses promised in this attempt, and which life of each: a node that restarts has one voice.
     granted: BTreeMap<Address, Uid>,
-    /// Those that answered in this attempt, whatever they said.
-    heard: BTreeSet<Address>,
+    /// Those that answered in this attempt, whatever they said, and the directory of each.
+    heard: BTreeMap<Address, VoterId>,
     /// Those that keep what they have, as they said in this attempt.
     suspended: BTreeMap<Uid, Address>,
     /// Those that left a cluster in which others may have stayed, as they said in this attempt.
@@ -198,7 +199,7 @@ impl Seeking {
             attempt: 0,
             attempt_ends: now,
             granted: BTreeMap::new(),
-            heard: BTreeSet::new(),
+            heard: BTreeMap::new(),
             suspended: BTreeMap::new(),
             left: BTreeSet::new(),
             differing: BTreeMap::new(),
@@ -239,7 +240,7 @@ impl Seeking {
 
     /// Whether a node there answered in this attempt.
     pub fn has_heard(&self, address: &Address) -> bool {
-        self.heard.contains(address)
+        self.heard.contains_key(address)
     }
 
     /// For how long a lease of an earlier cluster may last.
@@ -499,15 +500,15 @@ impl Seeking {
             self.hear_of(memory);
         }
         if self.asked().contains(&vow.seed) {
-            self.heard.insert(vow.seed.clone());
+            self.heard.insert(vow.seed.clone(), vow.voter);
             if let Past::Left(_) = vow.past {
                 self.left.insert(vow.seed.clone());
             } else {
                 self.left.remove(&vow.seed);
             }
             if self.pledges.is_some() {
-                let others = vow.pledged.iter().filter(|address| **address != self.me.address);
-                self.pledged.insert(vow.seed.clone(), others.take(PLEDGED_MAX).cloned().collect());
+                let kept = vow.pledged.iter().take(PLEDGED_MAX);
+                self.pledged.insert(vow.seed.clone(), kept.cloned().collect());
             }
         }
         if let Past::Suspended(_) = vow.past {

@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::disk::Pledge;
-use crate::incarnation::{Address, Uid};
+use crate::incarnation::Uid;
 
 /// How many promises are kept. A node that has given so many, and got none of them back, promises nothing to others.
 pub(super) const KEPT_MAX: usize = 128;
@@ -32,9 +32,9 @@ impl Pledges {
         Self { list, waiting: Vec::new(), is_written: true }
     }
 
-    /// Where those listen that may have founded a cluster by a promise of this node.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = &Address> {
-        self.list.iter().map(|pledge| &pledge.address)
+    /// By each of these a cluster may have been founded.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Pledge> {
+        self.list.iter()
     }
 
     pub(super) fn list(&self) -> Arc<[Pledge]> {
@@ -43,12 +43,13 @@ impl Pledges {
 
     /// Whether one more can be kept, or that one is kept already.
     pub(super) fn has_room_for(&self, pledge: &Pledge) -> bool {
-        self.list.len() < KEPT_MAX || self.list.iter().any(|kept| kept.voter == pledge.voter)
+        self.list.len() < KEPT_MAX || self.list.iter().any(|kept| kept.voter.is_of_directory(pledge.voter))
     }
 
     /// The node of that pledge asks again: it may listen elsewhere by now. Says whether the list changed.
     pub(super) fn follow(&mut self, asking: &Pledge) -> bool {
-        let has_moved = |kept: &Pledge| kept.voter == asking.voter && kept.address != asking.address;
+        let has_moved =
+            |kept: &Pledge| kept.voter.is_of_directory(asking.voter) && kept.address != asking.address;
         if !self.list.iter().any(has_moved) {
             return false;
         }
@@ -64,7 +65,7 @@ impl Pledges {
     pub(super) fn keep(&mut self, pledge: &Pledge) -> bool {
         let waiting = (pledge.uid, pledge.attempt);
         if !self.list.contains(pledge) {
-            let is_other = |kept: &&Pledge| kept.voter != pledge.voter;
+            let is_other = |kept: &&Pledge| !kept.voter.is_of_directory(pledge.voter);
             let kept = self.list.iter().filter(is_other).chain([pledge]);
             self.set(kept.cloned().collect());
         }

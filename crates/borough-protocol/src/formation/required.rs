@@ -10,6 +10,7 @@ use super::pledges::Pledges;
 use super::promise::Promise;
 use super::rule::{DISCOVERED_FOR, FoundWith};
 use super::{Memory, Seeking};
+use crate::disk::Pledge;
 use crate::flaws::Flaw;
 use crate::incarnation::Address;
 use crate::time::Timestamp;
@@ -29,7 +30,8 @@ impl Seeking {
 
     /// Everybody that it has to hear before it founds.
     pub(super) fn required(&self) -> BTreeSet<&Address> {
-        self.seeds.iter().chain(self.voters_remembered()).chain(self.promised_before()).collect()
+        let promised_before = self.promised_before().map(|pledge| &pledge.address);
+        self.seeds.iter().chain(self.voters_remembered()).chain(promised_before).collect()
     }
 
     /// Where the voters listened of clusters that it or others remember, and that have not ended.
@@ -38,11 +40,20 @@ impl Seeking {
         voters.filter(|_| !self.flaws().has(Flaw::FoundsWithoutFormerVoters))
     }
 
-    /// Those that had a promise of this node or of another one, and did not give it back.
-    pub(super) fn promised_before(&self) -> impl Iterator<Item = &Address> {
-        let own = self.pledges.iter().flat_map(Pledges::addresses);
-        let all = own.chain(self.pledged.values().flat_map(|addresses| addresses.iter()));
-        all.filter(|_| !self.flaws().has(Flaw::PledgesForgotten))
+    /// The promises of this node and of others that were not given back: by each of them a cluster may have been founded.
+    pub(super) fn promised_before(&self) -> impl Iterator<Item = &Pledge> {
+        let own = self.pledges.iter().flat_map(Pledges::iter);
+        let all = own.chain(self.pledged.values().flat_map(|pledges| pledges.iter()));
+        let me = self.facts.voter(self.me.uid);
+        all.filter(move |pledge| {
+            !pledge.voter.is_of_directory(me) && !self.flaws().has(Flaw::PledgesForgotten)
+        })
+    }
+
+    /// Whether the directory that had that promise has promised itself: it has founded nothing. Another directory at its address says nothing of it.
+    pub(super) fn is_answered(&self, pledge: &Pledge) -> bool {
+        let heard = self.heard.get(&pledge.address);
+        self.has_promised(&pledge.address) && heard.is_some_and(|voter| voter.is_of_directory(pledge.voter))
     }
 
     pub(super) fn has_promised(&self, address: &Address) -> bool {
@@ -74,6 +85,10 @@ impl Seeking {
             Some(least) => promised >= least && now >= self.listed_since + DISCOVERED_FOR,
         };
         let mut voters = self.required().into_iter().filter(|address| !is_seed(address));
-        seeds && is_discovered && self.unclear.is_empty() && voters.all(|address| self.has_promised(address))
+        seeds
+            && is_discovered
+            && !self.is_unclear()
+            && voters.all(|address| self.has_promised(address))
+            && self.promised_before().all(|pledge| self.is_answered(pledge))
     }
 }

@@ -37,6 +37,7 @@ fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
 fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
     Vow {
         seed: Address::new(seed),
+        voter: VoterId::of_life(Uid::new(u64::from(seed.as_bytes()[0])).expect("not 0")),
         attempt,
         granted,
         withdrawn: false,
@@ -696,6 +697,23 @@ fn the_holder_of_a_promise_that_welcomes_founds_nothing_by_it() {
     assert_eq!(says(&mut b, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
     assert!(!b.is_free_to_join(at(20), other, &table));
     assert!(b.is_free_to_join(at(30), holder, &table), "it takes part there, so it seeks no more");
+}
+
+/// The way to a cluster that works is open in one direction only: its members greet this node, and cannot be asked.
+#[test]
+fn a_node_that_is_greeted_lets_nobody_found() {
+    let mut b = seeking("b", 2, &["b"], Flaws::default());
+    b.on_deadline(at(0), &mut Vec::new());
+    assert_eq!(says(&mut b, at(10), &knock_of("a", 1, Some(1))), [(1, true)]);
+    b.greeted(memory(1).cluster);
+    let mut say = Vec::new();
+    b.knocked(at(20), &knock_of("a", 1, Some(1)), &mut say);
+    let [Say::Promise(_, vow)] = &say[..] else { panic!("{say:?}") };
+    assert!(!vow.granted && vow.withdrawn, "{vow:?}");
+    let mut fresh = seeking("c", 3, &["c"], Flaws::default());
+    fresh.on_deadline(at(0), &mut Vec::new());
+    fresh.greeted(memory(1).cluster);
+    assert_eq!(says(&mut fresh, at(10), &knock_of("a", 1, Some(1))), [(1, false)]);
 }
 
 /// Whatever keeps it from joining, and however long that lasts.

@@ -310,9 +310,8 @@ impl Node {
         if record.is_none() && *end != End::GaveUp(GaveUp::Copy) {
             return;
         }
-        if let Some(voter) = VoterId::new(self.random.next_u64()) {
-            disk.write(Write::Become { voter, record, log: Vec::new() }, None, effects);
-        }
+        let voter = self.identity.voter.renewed(self.random.next_u64());
+        disk.write(Write::Become { voter, record, log: Vec::new() }, None, effects);
     }
 
     /// It learned, while it looked for its cluster, that this has ended.

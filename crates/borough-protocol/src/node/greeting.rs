@@ -101,6 +101,7 @@ impl Participant {
             withdrawn: false,
             holder: self.identity.me.address.clone(),
             past: Past::Suspended(Arc::new(memory)),
+            voter: self.voter(),
             pledged: [].into(),
             heard_of: [].into(),
         };

@@ -110,7 +110,7 @@ impl Node {
         let leaves_log = disk.as_ref().is_some_and(|disk| disk.has_log() && (recovers || !disk.resumes()));
         if leaves_log && let Some(disk) = &mut facts.disk {
             // Lists of the former cluster may name the voter that this node was.
-            disk.voter = VoterId::new(random.next_u64()).unwrap_or(disk.voter);
+            disk.voter = disk.voter.renewed(random.next_u64());
         }
         if let Some(record) = disk.as_ref().and_then(DiskState::record) {
             // A fresh node that recovers succeeds a cluster that others told it of.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use borough_protocol::disk::Pledge;
 use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Document};
 use borough_protocol::heartbeat;
@@ -81,7 +82,14 @@ impl Liar<'_> {
                     3 => Past::Ended(self.memory()),
                     _ => Past::Suspended(self.memory()),
                 };
-                let pledged = (0..self.random.below(3)).map(|_| self.address()).collect();
+                let pledged = (0..self.random.below(3))
+                    .map(|_| Pledge {
+                        voter: VoterId::of_life(self.uid()),
+                        address: self.address(),
+                        uid: self.uid(),
+                        attempt,
+                    })
+                    .collect();
                 let heard_of = (0..self.random.below(3)).map(|_| self.memory()).collect();
                 Message::Promise(Vow {
                     seed: self.address(),
@@ -90,6 +98,7 @@ impl Liar<'_> {
                     withdrawn: self.one_in(4),
                     holder: self.address(),
                     past,
+                    voter: VoterId::of_life(self.uid()),
                     pledged,
                     heard_of,
                 })

@@ -511,6 +511,23 @@ fn founded_unseen(flaws: Flaws) -> Rig {
     rig
 }
 
+/// The machine at the founder's address was replaced: what answers there now knows nothing of the cluster, and the directory of the founder may come back.
+#[test]
+fn another_directory_at_the_address_of_a_founder_does_not_speak_for_it() {
+    let mut rig = founded_unseen(Flaws::default());
+    let founder = rig.disks.of("b").clone();
+    rig.disks.lose("b");
+    rig.each(&["b", "m", "c"], Rig::start);
+    rig.always("nothing is founded", 60 * SECOND, |rig| rig.running().is_empty());
+    let awaited = rig.nodes["b"].awaited(rig.local("b")).expect("it waits");
+    let founder_there = |awaited: &&Awaited| awaited.address.as_str().starts_with('b');
+    let why = awaited.iter().find(founder_there).map(|awaited| &awaited.why);
+    assert_eq!(why, Some(&Missing::OtherDirectory), "{awaited:?}");
+    rig.crash("b");
+    *rig.disks.of("b") = founder;
+    all_run(&mut rig, &["b", "m", "c"]);
+}
+
 #[test]
 fn a_founder_that_nobody_has_joined_is_awaited_by_founders_that_do_not_list_it() {
     let mut rig = founded_unseen(Flaws::default());

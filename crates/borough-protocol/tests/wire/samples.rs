@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use borough_protocol::disk::Pledge;
 use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
@@ -83,6 +84,7 @@ fn memory() -> Arc<Memory> {
 }
 
 fn promise(granted: bool, past: Past) -> Message {
+    let pledge = Pledge { voter: VoterId::of_life(uid(3)), address: address(3), uid: uid(3), attempt: 300 };
     Message::Promise(Vow {
         seed: address(1),
         attempt: 300,
@@ -90,7 +92,8 @@ fn promise(granted: bool, past: Past) -> Message {
         withdrawn: !granted,
         holder: address(2),
         past,
-        pledged: [address(3)].into(),
+        voter: VoterId::of_life(uid(1)),
+        pledged: [pledge].into(),
         heard_of: [memory()].into(),
     })
 }

@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use borough_protocol::disk::Image;
 use borough_protocol::gossip::{self, Document};
-use borough_protocol::incarnation::{Address, Uid};
+use borough_protocol::incarnation::Uid;
 use borough_protocol::log::Log;
 use borough_protocol::machine::Machine;
 use borough_protocol::node::{Event, Message, Node, Peer, Word};
@@ -413,7 +413,7 @@ impl Watch {
     }
 
     /// The life founds a cluster, with that disk.
-    pub(super) fn founds(&self, life: (Uid, &Address), image: &Image) -> Result<(), Violation> {
+    pub(super) fn founds(&self, life: Uid, image: &Image) -> Result<(), Violation> {
         self.vows.founds(life, image)
     }
 

@@ -3,10 +3,9 @@
 //! A promise on a disk outlasts the process that gave it: the one that had it may have founded a cluster that nobody has joined yet. Judged by what the
 //! founder was told for its present attempt, and by its own disk.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use borough_protocol::disk::Image;
+use borough_protocol::disk::{Image, Pledge};
 use borough_protocol::formation::Vow;
 use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::node::Message;
@@ -17,8 +16,8 @@ use crate::sim::violation::Violation;
 #[derive(Debug, Default)]
 pub(super) struct Vows {
     attempt: Option<u32>,
-    /// By address: whether it promises, and who had a promise of it before.
-    said: BTreeMap<Address, (bool, Arc<[Address]>)>,
+    /// By address.
+    said: BTreeMap<Address, Vow>,
 }
 
 impl Vows {
@@ -37,22 +36,22 @@ impl Vows {
     pub(super) fn hears(&mut self, message: &Message) {
         let Message::Promise(vow) = message else { return };
         if Some(vow.attempt) == self.attempt {
-            let Vow { seed, granted, pledged, .. } = vow;
-            self.said.insert(seed.clone(), (*granted, pledged.clone()));
+            self.said.insert(vow.seed.clone(), vow.clone());
         }
     }
 
     /// The life founds a cluster, with that disk.
-    pub(super) fn founds(&self, (uid, own): (Uid, &Address), image: &Image) -> Result<(), Violation> {
-        let of_others =
-            self.said.values().filter(|(granted, _)| *granted).flat_map(|(_, pledged)| pledged.iter());
-        let all: BTreeSet<&Address> =
-            image.pledges.iter().map(|pledge| &pledge.address).chain(of_others).collect();
-        let promises = |address: &Address| self.said.get(address).is_some_and(|(granted, _)| *granted);
-        match all.into_iter().find(|address| *address != own && !promises(address)) {
-            Some(address) => {
+    pub(super) fn founds(&self, uid: Uid, image: &Image) -> Result<(), Violation> {
+        let of_others = self.said.values().filter(|vow| vow.granted).flat_map(|vow| vow.pledged.iter());
+        let says = |pledge: &Pledge| {
+            let vow = self.said.get(&pledge.address);
+            vow.is_some_and(|vow| vow.granted && vow.voter.is_of_directory(pledge.voter))
+        };
+        let is_open = |pledge: &&Pledge| !pledge.voter.is_of_directory(image.voter) && !says(pledge);
+        match image.pledges.iter().chain(of_others).find(is_open) {
+            Some(pledge) => {
                 let text =
-                    format!("{uid:?} founds a cluster without the word of {address}, which had a promise");
+                    format!("{uid:?} founds a cluster without the word of the one that had {pledge:?}");
                 Err(Violation::Safety("pledged", text))
             }
             None => Ok(()),
@@ -62,7 +61,6 @@ impl Vows {
 
 #[cfg(test)]
 mod tests {
-    use borough_protocol::disk::Pledge;
     use borough_protocol::formation::Past;
     use borough_protocol::voters::VoterId;
 
@@ -72,31 +70,38 @@ mod tests {
     #[test]
     fn who_had_a_promise_is_heard_first() {
         let [own, seed, other] = ["a", "m", "b"].map(|name| Address::new(name.to_owned()));
-        let mut vows = Vows { attempt: Some(1), said: BTreeMap::new() };
+        let mut vows = Vows { attempt: Some(1), ..Vows::default() };
         let mut image = Image::new(VoterId::of_life(uid(1)));
-        let vow = |from: &Address, attempt, pledged: &[&Address]| {
+        let pledge = |name: &Address, of: u64| Pledge {
+            voter: VoterId::of_life(uid(of)),
+            address: name.clone(),
+            uid: uid(of),
+            attempt: 1,
+        };
+        let vow = |from: &Address, of: u64, attempt, pledged: &[Pledge]| {
             Message::Promise(Vow {
                 seed: from.clone(),
+                voter: VoterId::of_life(uid(of)),
                 attempt,
                 granted: true,
                 withdrawn: false,
                 holder: own.clone(),
                 past: Past::Fresh,
-                pledged: pledged.iter().copied().cloned().collect(),
+                pledged: pledged.into(),
                 heard_of: [].into(),
             })
         };
-        let founds = |vows: &Vows, image: &Image| vows.founds((uid(1), &own), image);
-        vows.hears(&vow(&seed, 1, &[&own]));
+        let founds = |vows: &Vows, image: &Image| vows.founds(uid(1), image);
+        vows.hears(&vow(&seed, 2, 1, &[pledge(&own, 1)]));
         assert!(founds(&vows, &image).is_ok());
-        vows.hears(&vow(&seed, 1, &[&other]));
-        vows.hears(&vow(&other, 0, &[]));
+        vows.hears(&vow(&seed, 2, 1, &[pledge(&other, 3)]));
+        vows.hears(&vow(&other, 3, 0, &[]));
         assert!(matches!(founds(&vows, &image), Err(Violation::Safety("pledged", _))), "an earlier attempt");
-        vows.hears(&vow(&other, 1, &[]));
+        vows.hears(&vow(&other, 4, 1, &[]));
+        assert!(founds(&vows, &image).is_err(), "another directory at its address");
+        vows.hears(&vow(&other, 3, 1, &[]));
         assert!(founds(&vows, &image).is_ok());
-        let pledge =
-            Pledge { voter: image.voter, address: Address::new("c".to_owned()), uid: uid(3), attempt: 1 };
-        image.pledges = [pledge].into();
+        image.pledges = [pledge(&Address::new("c".to_owned()), 5)].into();
         assert!(founds(&vows, &image).is_err(), "a promise of its own");
     }
 }
