@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use borough_protocol::disk::{Pledge, Record};
+use borough_protocol::disk::{Bond, Pledge, Record};
+use borough_protocol::formation::Memory;
+use borough_protocol::incarnation::Address;
 use borough_protocol::log;
 use borough_protocol::table::{Change, Table};
 use borough_protocol::voters::{VoterId, Voters};
@@ -16,6 +18,9 @@ use serde::{Deserialize, Serialize};
 
 /// The number of the codec: postcard, of the types as they are in this version.
 pub const CODEC: u16 = 1;
+
+/// The number of the codec of records. In 1 they did not say for how long leases may last.
+pub const RECORD_CODEC: u16 = 2;
 
 /// An entry of the log, and the nodes that catch up from there on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,13 +36,15 @@ pub struct StoredEntry {
 pub enum Undecodable {
     /// Another version wrote them.
     #[error(
-        "{what} has codec {codec}, and this version of Borough reads {CODEC}: use the version that wrote it, or a later one"
+        "{what} has codec {codec}, and this version of Borough reads up to {known}: use the version that wrote it, or a later one"
     )]
     Codec {
         /// Of what.
         what: &'static str,
         /// Its codec.
         codec: u16,
+        /// The newest codec of it that is known here.
+        known: u16,
     },
     /// The number of the node is 0, which nobody has.
     #[error("the identity of the node is 0, which no version writes: {REPLACE}")]
@@ -79,7 +86,7 @@ pub fn encode_table(table: &StoredTable) -> Option<Vec<u8>> {
 
 /// The table of these bytes.
 pub fn decode_table(codec: u16, bytes: &[u8]) -> Result<StoredTable, Undecodable> {
-    decode("a snapshot", codec, bytes)
+    decode("a snapshot", codec, CODEC, bytes)
 }
 
 /// The bytes of a record; `None` if it cannot be written, which no record of ours is.
@@ -89,7 +96,20 @@ pub fn encode_record(record: &Record) -> Option<Vec<u8>> {
 
 /// The record of these bytes.
 pub fn decode_record(codec: u16, bytes: &[u8]) -> Result<Record, Undecodable> {
-    decode("the record", codec, bytes)
+    let what = "the record";
+    if codec == CODEC {
+        let RecordWithoutWait { bond, memory, members } = decode(what, codec, CODEC, bytes)?;
+        return Ok(Record { bond, memory, members, wait: None });
+    }
+    decode(what, codec, RECORD_CODEC, bytes)
+}
+
+/// A record as codec 1 has it.
+#[derive(Deserialize)]
+struct RecordWithoutWait {
+    bond: Bond,
+    memory: Arc<Memory>,
+    members: Arc<[Address]>,
 }
 
 /// The bytes of the promises of a node; `None` if they cannot be written, which none of ours are.
@@ -99,7 +119,7 @@ pub fn encode_pledges(pledges: &[Pledge]) -> Option<Vec<u8>> {
 
 /// The promises of these bytes.
 pub fn decode_pledges(codec: u16, bytes: &[u8]) -> Result<Vec<Pledge>, Undecodable> {
-    decode("the list of promises", codec, bytes)
+    decode("the list of promises", codec, CODEC, bytes)
 }
 
 /// The bytes of an entry; `None` if it cannot be written, which no entry of ours is.
@@ -109,12 +129,17 @@ pub fn encode_entry(entry: &StoredEntry) -> Option<Vec<u8>> {
 
 /// The entry of these bytes.
 pub fn decode_entry(codec: u16, bytes: &[u8]) -> Result<StoredEntry, Undecodable> {
-    decode("an entry", codec, bytes)
+    decode("an entry", codec, CODEC, bytes)
 }
 
-fn decode<T: DeserializeOwned>(what: &'static str, codec: u16, bytes: &[u8]) -> Result<T, Undecodable> {
-    if codec != CODEC {
-        return Err(Undecodable::Codec { what, codec });
+fn decode<T: DeserializeOwned>(
+    what: &'static str,
+    codec: u16,
+    known: u16,
+    bytes: &[u8],
+) -> Result<T, Undecodable> {
+    if codec != known {
+        return Err(Undecodable::Codec { what, codec, known });
     }
     let unreadable = |source| Undecodable::Bytes { what, length: bytes.len(), source };
     let (value, left) = postcard::take_from_bytes(bytes).map_err(unreadable)?;

@@ -15,6 +15,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::formation::Memory;
 use crate::incarnation::{Address, Uid};
@@ -57,6 +58,8 @@ pub struct Record {
     /// Where its members listened.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub members: Arc<[Address]>,
+    /// For how long a lease may last that the node counted for, by the settings that it had; `None` in a record of a version that did not write it.
+    pub wait: Option<Duration>,
 }
 
 impl Record {

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use borough_cluster::stored::{CODEC, StoredEntry, StoredTable, encode_entry, encode_record, encode_table};
+use borough_cluster::stored::{
+    CODEC, RECORD_CODEC, StoredEntry, StoredTable, encode_entry, encode_record, encode_table,
+};
 use borough_protocol::disk::{self, Bond};
 use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
@@ -60,8 +63,10 @@ fn open(folder: &Folder) -> DataDirectory {
 /// What a node writes of the cluster of that table.
 fn recorded(bond: Bond, state: RecordState, table: &Table) -> Record {
     let members = table.members().values().map(|member| member.incarnation.address.clone()).collect();
-    let record = disk::Record { bond, memory: Arc::new(Memory::of_table(table, true)), members };
-    Record { state, era: table.cluster().era, payload: payload(encode_record(&record)) }
+    let (memory, wait) = (Arc::new(Memory::of_table(table, true)), Some(Duration::from_millis(1660)));
+    let record = disk::Record { bond, memory, members, wait };
+    let payload = Payload { codec: RECORD_CODEC, ..payload(encode_record(&record)) };
+    Record { state, era: table.cluster().era, payload }
 }
 
 /// A voter of two, with two entries in a snapshot and three behind it.

@@ -122,6 +122,12 @@ impl Hands<'_> {
                      until it has been taken in as a new voter; look at that machine's disk"
                 );
             }
+            Event::Rests(time) => {
+                tracing::warn!(
+                    ?time,
+                    "the settings of this node make leases shorter than they were when its process ended: it is silent as a voter until every lease is over that it had counted for"
+                );
+            }
             Event::AddressTaken(member, guest) => {
                 tracing::error!(
                     %member,

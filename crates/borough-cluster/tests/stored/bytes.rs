@@ -48,7 +48,10 @@ fn the_bytes_of_the_first_version_are_read() {
 fn what_cannot_be_read_is_said() {
     let bytes = encode_entry(&voters()).unwrap();
     let codec = CODEC + 1;
-    assert_eq!(decode_entry(codec, &bytes), Err(Undecodable::Codec { what: "an entry", codec }));
+    assert_eq!(
+        decode_entry(codec, &bytes),
+        Err(Undecodable::Codec { what: "an entry", codec, known: CODEC })
+    );
     let longer = [&bytes[..], &[0]].concat();
     for wrong in [&longer[..], &bytes[..bytes.len() - 1], &[]] {
         assert!(matches!(decode_entry(CODEC, wrong), Err(Undecodable::Bytes { .. })), "{wrong:?}");

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use borough_cluster::stored::{
-    CODEC, StoredEntry, StoredTable, decode_entry, decode_pledges, decode_record, decode_table, encode_entry,
-    encode_pledges, encode_record, encode_table,
+    CODEC, RECORD_CODEC, StoredEntry, StoredTable, decode_entry, decode_pledges, decode_record, decode_table,
+    encode_entry, encode_pledges, encode_record, encode_table,
 };
-use borough_protocol::disk::Bond;
+use borough_protocol::disk::{self, Bond};
 use borough_protocol::log;
 use borough_protocol::table::Table;
 use borough_sqlite::{
@@ -30,9 +30,13 @@ const FIRST: [(Bond, RecordState, &str); 3] = [
     (Bond::Ended, RecordState::Ended, "ended-v1"),
 ];
 
-/// Of the present format, which has promises: a node whose cluster ended gives them before it founds another one.
-const PRESENT: [(Bond, RecordState, &str); 2] =
+/// Of the second format, which has promises: a node whose cluster ended gives them before it founds another one.
+const SECOND: [(Bond, RecordState, &str); 2] =
     [(Bond::Member, RecordState::Member, "voter-v2"), (Bond::Ended, RecordState::Ended, "pledged-v2")];
+
+/// The same with the second codec of records: they say for how long leases may last.
+const PRESENT: [(Bond, RecordState, &str); 2] =
+    [(Bond::Member, RecordState::Member, "voter-v3"), (Bond::Ended, RecordState::Ended, "pledged-v3")];
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
@@ -43,7 +47,8 @@ fn payload(bytes: Vec<u8>) -> Payload {
 }
 
 fn stored_record(bond: Bond, state: RecordState) -> Record {
-    Record { state, era: cluster().era, payload: payload(encode_record(&record(bond)).unwrap()) }
+    let payload = Payload { codec: RECORD_CODEC, bytes: encode_record(&record(bond)).unwrap() };
+    Record { state, era: cluster().era, payload }
 }
 
 fn stored_table() -> StoredTable {
@@ -129,23 +134,32 @@ fn opened(name: &str) -> Loaded {
 
 #[test]
 fn records_are_read_as_they_were_written() {
-    for (bond, state, name) in FIRST.into_iter().chain(PRESENT) {
+    for (bond, state, name) in FIRST.into_iter().chain(SECOND).chain(PRESENT) {
         let loaded = opened(name);
         assert_eq!(loaded.identity.node, voter(1).get(), "{name}");
         let found = loaded.record.unwrap();
         assert_eq!(found.state, state, "{name}");
-        assert_eq!(decode_record(found.payload.codec, &found.payload.bytes).unwrap(), record(bond), "{name}");
+        let is_present = name.ends_with("-v3");
+        let wait = record(bond).wait.filter(|_| is_present);
+        let read = decode_record(found.payload.codec, &found.payload.bytes).unwrap();
+        assert_eq!(read, disk::Record { wait, ..record(bond) }, "{name}");
         assert_eq!(record(bond).memory.ancestors.count(), 2);
-        assert_eq!(found, stored_record(bond, state), "{name}: this version writes other bytes");
+        assert_eq!(
+            found == stored_record(bond, state),
+            is_present,
+            "{name}: this version writes other bytes"
+        );
         assert_eq!(loaded.voter.is_some(), bond == Bond::Member, "{name}");
     }
 }
 
 #[test]
 fn promises_are_read_as_they_were_written() {
-    let found = opened("pledged-v2").pledges.unwrap();
-    assert_eq!(decode_pledges(found.codec, &found.bytes).unwrap(), pledges());
-    assert_eq!(Some(found), stored_pledges(Bond::Ended), "this version writes other bytes");
+    for name in ["pledged-v2", "pledged-v3"] {
+        let found = opened(name).pledges.unwrap();
+        assert_eq!(decode_pledges(found.codec, &found.bytes).unwrap(), pledges(), "{name}");
+        assert_eq!(Some(found), stored_pledges(Bond::Ended), "{name}: this version writes other bytes");
+    }
     for (_, _, name) in FIRST {
         assert_eq!(opened(name).pledges, None, "{name}");
     }
@@ -162,7 +176,7 @@ fn the_newest_directories_are_of_the_present_format() {
 
 #[test]
 fn a_full_table_is_read_as_it_was_written() {
-    for name in ["voter-v1", "voter-v2"] {
+    for name in ["voter-v1", "voter-v2", "voter-v3"] {
         full_table(name);
     }
 }
@@ -187,7 +201,7 @@ fn full_table(name: &str) {
 
 #[test]
 fn every_change_is_read_as_it_was_written() {
-    for name in ["voter-v1", "voter-v2"] {
+    for name in ["voter-v1", "voter-v2", "voter-v3"] {
         every_change(name);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use borough_protocol::disk::{Bond, Pledge, Record};
 use borough_protocol::formation::Memory;
@@ -159,7 +160,8 @@ pub(crate) fn newest(mut table: Table, entries: &[Entry<Change>]) -> Table {
 pub(crate) fn record(bond: Bond) -> Record {
     let table = table();
     let members = table.members().values().map(|member| member.incarnation.address.clone()).collect();
-    Record { bond, memory: Arc::new(Memory::of_table(&table, true)), members }
+    let wait = Some(Duration::from_millis(1660));
+    Record { bond, memory: Arc::new(Memory::of_table(&table, true)), members, wait }
 }
 
 /// What a node without a cluster has promised.

@@ -6,6 +6,9 @@
 //!                                 | knocks at the addresses it knows until it is heard; votes as soon as a quorum of the voters has found each other
 //!                                 +--> admitted like any other guest
 //! ```
+//! If the settings changed meanwhile so that leases last shorter, it stays silent first until every lease is over that its last life counted for (`rests`): it
+//! answers others like a node that seeks the cluster of its record.
+//!
 //! The promise: a welcome is used, and a founding decides something, only when the record of that cluster is on the disk; what the log says leaves
 //! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter. The first decision of a
 //! founding replaces what was on the disk in one write: a crash before it leaves the voter of the former cluster as it was.
@@ -183,6 +186,23 @@ impl DiskState {
 }
 
 impl Node {
+    /// Until when the voter of this disk stays silent: by the settings that its last life had, it counted for leases that may last longer than those of now.
+    pub(super) fn rests(&self, now: Timestamp) -> Option<Timestamp> {
+        let disk = self.disk.as_ref().filter(|disk| disk.resumes())?;
+        let wait = disk.record().and_then(|record| record.wait)?;
+        (wait > self.identity.settings.timing().wait).then(|| now + wait)
+    }
+
+    /// It has rested for long enough, and goes on as the voter that it was.
+    pub(super) fn ends_rest(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        self.rests_until = None;
+        match self.resume(now) {
+            Some(Ok(participant)) => self.take_part(now, participant, effects),
+            Some(Err(wrong)) => self.end(End::Unreadable(wrong), effects),
+            None => {}
+        }
+    }
+
     /// The participant that goes on where the voter of this disk was; `None` if it has nothing to go on with.
     pub(super) fn resume(&mut self, now: Timestamp) -> Option<Result<Participant, Unrestorable>> {
         let disk = self.disk.as_mut().filter(|disk| disk.image.resumes())?;
@@ -214,7 +234,8 @@ impl Node {
         if disk.welcome.is_none() {
             let memory = Memory::of_table(&welcome.table, self.identity.is_durable());
             let (memory, members) = (Arc::new(memory), addresses(&welcome.table));
-            let record = Record { bond: Bond::Member, memory, members };
+            let wait = Some(self.identity.settings.timing().wait);
+            let record = Record { bond: Bond::Member, memory, members, wait };
             let number = disk.write(Write::Record(record), None, effects);
             disk.welcome = Some((number, from, welcome.clone()));
         }
@@ -416,7 +437,8 @@ impl Participant {
 
     /// What its disk is to say of the cluster.
     pub(super) fn record(&self, bond: Bond) -> Record {
-        Record { bond, memory: Arc::new(self.memory()), members: addresses(&self.table) }
+        let (memory, members) = (Arc::new(self.memory()), addresses(&self.table));
+        Record { bond, memory, members, wait: Some(self.identity.settings.timing().wait) }
     }
 
     /// What its disk is to say when it yields to that cluster, of which it knows no voters yet.
@@ -428,7 +450,7 @@ impl Participant {
             places: [].into(),
             durable: true,
         };
-        Record { bond: Bond::Member, memory: Arc::new(memory), members: addresses(&self.table) }
+        Record { memory: Arc::new(memory), ..self.record(Bond::Member) }
     }
 
     /// Knocks wherever a node of its cluster may listen that it does not hear.

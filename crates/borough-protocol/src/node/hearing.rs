@@ -45,7 +45,9 @@ impl Participant {
             Message::FromStore(answer) => return self.take_answer(now, from, answer, effects),
             // Gossip gave it up before it was admitted.
             Message::Gone if self.is_guest_by_store() || self.is_resuming() => return self.removed(now),
-            Message::Refused(refusal) if self.is_resuming() => return Some(End::Refused(refusal)),
+            Message::Refused(refusal) if self.is_resuming() || self.asked_why == Some(from) => {
+                return (!self.may_run(now)).then_some(End::Refused(refusal));
+            }
             Message::Promise(vow) => {
                 self.note_rememberer(now, &vow.seed, vow.past.memory().map(|memory| &**memory));
             }

@@ -1,6 +1,7 @@
 //! What goes into a node and what comes out: the whole boundary.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 
 use super::feed::Feed;
 use crate::disk::{Image, Write};
@@ -148,6 +149,8 @@ pub enum Event {
     LogLost(Uid),
     /// The second one names the address of the first, which is a member and is heard: it is not admitted. Only the coordinator says so, once for each of them.
     AddressTaken(Uid, Uid),
+    /// The settings of its leases are shorter than those of its last life: it says nothing as a voter for so long.
+    Rests(Duration),
 }
 
 /// Why a life is over.
@@ -196,6 +199,8 @@ pub struct Greeting {
     pub cluster: Cluster,
     /// The foundings that it succeeded.
     pub ancestors: Ancestors,
+    /// For how long leases last there by its settings; see `Timing::tag`.
+    pub timing: u64,
     /// A number that an answer is to repeat; `None` if none is asked for.
     pub nonce: Option<u64>,
     /// The number of the question that this answers.
@@ -246,8 +251,8 @@ pub enum Message {
     Hello(Greeting),
     /// What those who take part say to each other.
     Word {
-        /// Which cluster they take part in; see [`Cluster::tag`]. One who knocked on a cluster may have joined another since: without the
-        /// tag the two would mix.
+        /// Which cluster they take part in, and for how long leases last there by their settings: [`Cluster::tag`] and `Timing::tag`, by exclusive or. One
+        /// who knocked on a cluster may have joined another since, or has started again with other settings: without the tag the two would mix.
         #[cfg_attr(feature = "serde", serde(with = "crate::wire::fixed"))]
         cluster: u64,
         /// What is said.

@@ -9,12 +9,13 @@
 //! ```
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::interface::{Effect, End, GaveUp, Greeting, Life, Message, Peer, Word};
 use super::participant::Participant;
 use crate::flaws::{Flaw, Flaws};
-use crate::formation::Seeking;
+use crate::formation::{Knock, Seeking};
 use crate::incarnation::Uid;
 use crate::lease::Standing;
 use crate::machine::Effects;
@@ -98,6 +99,7 @@ pub(super) fn yields_while_seeking(now: Timestamp, seeking: &Seeking, table: &Ta
         life,
         cluster,
         ancestors: ancestors.clone(),
+        timing: 0,
         nonce: None,
         answers: None,
     };
@@ -126,6 +128,18 @@ impl Participant {
         if other.cluster.name != ours.cluster.name {
             return None;
         }
+        let is_fresh = other.answers.is_some_and(|nonce| self.nonces.is_fresh(now, nonce))
+            || self.identity.settings.flaws.has(Flaw::GreetingWithoutNonce);
+        if other.cluster == ours.cluster && other.timing != ours.timing {
+            // The voters were started again with other settings. One that works says which of them differ.
+            if is_fresh && (ours.life, other.life) == (Life::Suspended, Life::Working) {
+                self.asked_why = Some(from);
+                let knock = Message::Knock(Arc::new(Knock::of_guest(&self.identity)));
+                effects.push(Effect::Send { to: Peer::Node(from), message: knock });
+            }
+            self.answer_greeting(now, from, ours, other, effects);
+            return None;
+        }
         if other.cluster == ours.cluster {
             if other.life == Life::Working && self.is_resuming() {
                 self.goes_on_without_me(now, from, effects);
@@ -134,18 +148,27 @@ impl Participant {
             return None;
         }
         let flaws = self.identity.settings.flaws;
-        let is_fresh = other.answers.is_some_and(|nonce| self.nonces.is_fresh(now, nonce))
-            || flaws.has(Flaw::GreetingWithoutNonce);
         if is_fresh && yields(&ours, other, self.cut_off(now), flaws) {
             return Some(End::GaveUp(GaveUp::Overtaken(other.cluster)));
         }
+        self.answer_greeting(now, from, ours, other, effects);
+        None
+    }
+
+    fn answer_greeting(
+        &mut self,
+        now: Timestamp,
+        from: Uid,
+        ours: Greeting,
+        other: &Greeting,
+        effects: &mut Effects<Effect>,
+    ) {
         if let Some(nonce) = other.nonce {
             let asks = other.answers.is_none();
             let own = asks.then(|| self.nonces.draw(now, &mut self.random));
             let answer = Greeting { nonce: own, answers: Some(nonce), ..ours };
             effects.push(Effect::Send { to: Peer::Node(from), message: Message::Hello(answer) });
         }
-        None
     }
 
     /// How it greets others.
@@ -156,7 +179,8 @@ impl Participant {
             Standing::Suspended | Standing::Guest => Life::Suspended,
         };
         let (cluster, ancestors) = (self.table.cluster(), self.table.ancestors().clone());
-        Greeting { life, cluster, ancestors, nonce: None, answers: None }
+        let timing = self.identity.settings.timing().tag();
+        Greeting { life, cluster, ancestors, timing, nonce: None, answers: None }
     }
 
     /// For how long it has had no quorum. One that was never admitted and has no log has nothing to keep, but waits as long as a quorum answers it.
@@ -196,7 +220,7 @@ mod tests {
     fn greeting(era: u32, life: Life, ancestors: &[u32]) -> Greeting {
         let cluster = |era| Cluster { name: 7, era, founder: Uid::STORE };
         let ancestors = Ancestors::of(ancestors.iter().map(|era| cluster(*era)));
-        Greeting { life, cluster: cluster(era), ancestors, nonce: None, answers: None }
+        Greeting { life, cluster: cluster(era), ancestors, timing: 0, nonce: None, answers: None }
     }
 
     /// Ours: era and life; theirs: era, life and ancestors; for how many seconds we have no quorum; whether we yield.

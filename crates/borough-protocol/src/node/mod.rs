@@ -69,6 +69,8 @@ pub struct Node {
     remembered: Option<Arc<Memory>>,
     /// What it knows of its disk; `None` without a data directory.
     disk: Option<DiskState>,
+    /// Until then the voter of its disk stays silent.
+    rests_until: Option<Timestamp>,
     next: Timestamp,
 }
 
@@ -136,11 +138,17 @@ impl Node {
             shards: ShardWishes::default(),
             remembered: None,
             disk,
+            rests_until: None,
             next: now,
         };
         if node.identity.settings.strategy == Strategy::LeaseMajority {
             let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
             node.phase = Phase::AskingStore(Box::new(seeking));
+        } else if !recovers && let Some(until) = node.rests(now) {
+            node.rests_until = Some(until);
+            effects.push(Effect::Publish(Event::Rests(until.since(now))));
+            node.handle(now, Input::Deadline, effects);
+            return node;
         } else if !recovers && let Some(resumed) = node.resume(now) {
             match resumed {
                 Ok(participant) => node.take_part(now, participant, effects),
@@ -172,6 +180,11 @@ impl Node {
     /// Which cluster it belongs to; `None` while it seeks one.
     pub fn cluster(&self) -> Option<Cluster> {
         self.table().map(Table::cluster)
+    }
+
+    /// What every word inside its cluster carries; `None` while it takes part in none.
+    pub fn tag(&self) -> Option<u64> {
+        self.participant().map(|participant| participant.tag)
     }
 
     /// The table, as far as it knows it.
@@ -301,7 +314,7 @@ impl Node {
                     let table = &welcome.table;
                     seeking.welcomed(now, table);
                     let joins = seeking.joins(now, table) || yields_while_seeking(now, seeking, table);
-                    if joins && seeking.is_free_to_join(now, from, table) {
+                    if joins && self.rests_until.is_none() && seeking.is_free_to_join(now, from, table) {
                         return self.welcomed(now, from, &welcome, effects);
                     }
                     Outcome::Seeking
@@ -323,6 +336,11 @@ impl Node {
             seeking.is_free_again();
         }
         let is_free = !seeking.is_bound();
+        if is_free && self.rests_until.is_some() {
+            // Its log is not needed any more. The next life clears it.
+            self.write_ended(effects);
+            return self.end(End::GaveUp(GaveUp::Over), effects);
+        }
         match outcome {
             Outcome::Founds if self.disk.as_ref().is_some_and(DiskState::is_welcomed) => {}
             Outcome::Seeking => {
@@ -443,6 +461,9 @@ impl Machine for Node {
         if let Phase::Seeking(_) | Phase::AskingStore(_) = &self.phase {
             self.keep(&input);
         }
+        if self.rests_until.is_some_and(|until| until <= now) {
+            self.ends_rest(now, effects);
+        }
         match input {
             Input::Written(up_to) => self.written(now, up_to, effects),
             Input::DiskWorks(works) => self.disk_works(now, works, effects),
@@ -450,7 +471,9 @@ impl Machine for Node {
         }
         self.write(now, effects);
         self.next = match &self.phase {
-            Phase::Seeking(seeking) => seeking.next_deadline(),
+            Phase::Seeking(seeking) => {
+                self.rests_until.map_or(seeking.next_deadline(), |until| until.min(seeking.next_deadline()))
+            }
             Phase::AskingStore(seeking) => seeking.next_deadline(),
             Phase::TakingPart(participant) => participant.next_deadline(now),
             Phase::Ended => Timestamp::NEVER,

@@ -40,6 +40,8 @@ pub(super) struct Participant {
     pub(super) lives: VoterLives,
     pub(super) voter_history: VoterHistory,
     pub(super) heartbeats: Heartbeats,
+    /// A node of its cluster with other settings, which it asked what differs.
+    pub(super) asked_why: Option<Uid>,
     pub(super) log: TableLog,
     pub(super) holder: Holder,
     pub(super) grants: Grants,
@@ -175,6 +177,7 @@ impl Participant {
         let (me, facts) = (identity.me.clone(), identity.facts.clone());
         let mut lives = VoterLives::new(identity.is_durable());
         lives.learn(&me, &facts);
+        let tag = table.cluster().tag() ^ settings.timing().tag();
         let mut voter_history = VoterHistory::default();
         voter_history.begin(now, &table, identity.is_durable());
         Self {
@@ -184,6 +187,7 @@ impl Participant {
             heartbeats: Heartbeats::new(now, uid, settings.clone(), random),
             random: random.fork(),
             holder: Holder::new(now, identity.voter, table.voters().clone(), settings.flaws),
+            asked_why: None,
             grants: Grants::new(settings.flaws),
             feeder: Feeder::default(),
             office: None,
@@ -221,7 +225,7 @@ impl Participant {
             stirred: true,
             outbox: Pending::default(),
             identity,
-            tag: table.cluster().tag(),
+            tag,
             table,
             log,
         }

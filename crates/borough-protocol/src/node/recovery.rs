@@ -16,6 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::departure::Departure;
+use super::durable::DiskState;
 use super::interface::{Effect, End, GaveUp};
 use super::participant::Participant;
 use super::{Node, Phase};
@@ -93,6 +94,7 @@ impl Node {
     /// nobody told it of one: what it founds then succeeds no other cluster.
     pub fn recovery(&self, now: Timestamp) -> Result<Option<Remains>, NoRecovery> {
         match &self.phase {
+            Phase::Seeking(_) if self.rests_until.is_some() => Err(NoRecovery::Looking),
             Phase::Seeking(seeking) if seeking.is_welcome() => Err(NoRecovery::Joining),
             Phase::Seeking(seeking) if seeking.looks_in_vain(now) => Ok(remains_of_record(seeking)),
             Phase::Seeking(_) => Err(NoRecovery::Looking),
@@ -118,7 +120,9 @@ impl Node {
     /// From when on the founding of a node that recovers acts: the cluster before may still have leases.
     pub(super) fn recovered_acts_from(&self, now: Timestamp) -> Timestamp {
         let settings = &self.identity.settings;
-        if settings.flaws.has(Flaw::RecoversWithoutWait) { now } else { now + settings.timing().wait }
+        let recorded = self.disk.as_ref().and_then(DiskState::record).and_then(|record| record.wait);
+        let wait = settings.timing().wait.max(recorded.unwrap_or_default());
+        if settings.flaws.has(Flaw::RecoversWithoutWait) { now } else { now + wait }
     }
 
     /// The foundings that one of this node succeeds: an operator orders it.

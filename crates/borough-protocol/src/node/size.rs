@@ -5,6 +5,7 @@
 
 use super::feed::Feed;
 use super::interface::{Message, Word};
+use crate::disk::Pledge;
 use crate::formation::{Knock, Memory, Past};
 use crate::incarnation::{Facts, Incarnation};
 use crate::lease::Verdict;
@@ -33,13 +34,15 @@ impl Message {
             Self::Promise(vow) => {
                 let heard_of: usize = vow.heard_of.iter().map(|memory| memory_size(memory)).sum();
                 let addresses = vow.seed.as_str().len() + vow.holder.as_str().len() + 2;
-                addresses + NUMBER + 1 + past_size(&vow.past) + 1 + heard_of
+                let pledge_size = |pledge: &Pledge| 2 * UID + pledge.address.as_str().len() + 1 + NUMBER;
+                let pledged: usize = vow.pledged.iter().map(pledge_size).sum();
+                addresses + UID + NUMBER + 1 + past_size(&vow.past) + pledged + 1 + heard_of
             }
             Self::Release { .. } => NUMBER,
             Self::Gone | Self::Copy => 0,
             Self::Welcome(welcome) => table_size(&welcome.table) + welcome.gossip.wire_size(),
             Self::Refused(refusal) => refusal.setting.len() + refusal.ours.len() + refusal.theirs.len() + 3,
-            Self::Hello(greeting) => 3 + CLUSTER * (1 + greeting.ancestors.count()) + 2 * UID,
+            Self::Hello(greeting) => 3 + CLUSTER * (1 + greeting.ancestors.count()) + 2 * UID + NUMBER,
             Self::Word { word, .. } => UID + word.size(),
             Self::ToStore(ask) => ask_size(ask),
             Self::FromStore(answer) => answer_size(answer),

@@ -48,7 +48,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A number that no other founding has: what every word inside a cluster carries.
+    /// A number that no other founding has.
     pub fn tag(self) -> u64 {
         self.founder.get().rotate_left(32) ^ u64::from(self.era) ^ self.name
     }

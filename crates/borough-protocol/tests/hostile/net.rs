@@ -130,7 +130,7 @@ impl Net {
 
     /// Somebody says a word of this cluster to a node.
     pub(crate) fn say(&mut self, from: Uid, to: Uid, word: Word) {
-        let cluster = self.nodes[&to].cluster().expect("it takes part").tag();
+        let cluster = self.nodes[&to].tag().expect("it takes part");
         self.input(to, Input::Message { from, message: Message::Word { cluster, word } });
     }
 

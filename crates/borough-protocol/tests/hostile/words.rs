@@ -10,7 +10,7 @@ use borough_protocol::lease::{Renew, Renewed, Verdict};
 use borough_protocol::log::raft::{self, Snapshot};
 use borough_protocol::log::register::{self, News, Swap};
 use borough_protocol::node::{Feed, Greeting, Life, Message, Node, QuietReport, Report, Word};
-use borough_protocol::settings::Refusal;
+use borough_protocol::settings::{Checked, Refusal, Settings};
 use borough_protocol::store::{Answer, Ask};
 use borough_protocol::table::{Ancestors, Change, Table};
 
@@ -28,15 +28,21 @@ impl Liar<'_> {
             5 => Message::Welcome(Arc::new(Welcome { table: self.table(), gossip: self.delta() })),
             6 => Message::ToStore(self.ask()),
             7 | 8 => Message::FromStore(self.answer()),
-            _ => Message::Word { cluster: self.cluster().tag(), word: self.word() },
+            _ => {
+                let tag = self.somebody().and_then(Node::tag).unwrap_or_default();
+                let cluster = if self.one_in(8) { self.number() } else { tag };
+                Message::Word { cluster, word: self.word() }
+            }
         }
     }
 
     fn greeting(&mut self) -> Greeting {
+        let timing = Checked::new(Settings::default()).expect("the defaults are sound").timing().tag();
         let lives = [Life::Forming, Life::Suspended, Life::Working];
         let life = self.random.pick(&lives).copied().unwrap_or(Life::Forming);
         let ancestors = Ancestors::of((0..self.random.below(3)).map(|_| self.cluster()).collect::<Vec<_>>());
         Greeting {
+            timing: if self.one_in(4) { self.number() } else { timing },
             life,
             cluster: self.cluster(),
             ancestors,

@@ -3,6 +3,7 @@
 mod addresses;
 mod attacks;
 mod bad_links;
+mod changed_settings;
 mod cuts;
 mod departure;
 mod downing;

@@ -11,8 +11,8 @@ use borough_protocol::voters::VoterId;
 use borough_sqlite::{Entry, Loaded, Operation, Payload, Position, RecordState, Snapshot, VoterState};
 
 use crate::stored::{
-    CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_pledges, decode_record, decode_table,
-    encode_entry, encode_pledges, encode_record, encode_table,
+    CODEC, RECORD_CODEC, StoredEntry, StoredTable, Undecodable, decode_entry, decode_pledges, decode_record,
+    decode_table, encode_entry, encode_pledges, encode_record, encode_table,
 };
 
 /// How a log begins.
@@ -79,7 +79,7 @@ fn of_record(record: &Record) -> Option<borough_sqlite::Record> {
             Bond::Ended => RecordState::Ended,
         },
         era: record.memory.cluster.era,
-        payload: Payload { codec: CODEC, bytes: encode_record(record)? },
+        payload: Payload { codec: RECORD_CODEC, bytes: encode_record(record)? },
     })
 }
 

@@ -45,7 +45,8 @@ impl Judge {
             | Event::Drain
             | Event::Closing
             | Event::LogLost(_)
-            | Event::AddressTaken(..) => {}
+            | Event::AddressTaken(..)
+            | Event::Rests(_) => {}
         }
     }
 

@@ -260,7 +260,8 @@ impl Rules {
             | Event::Table(_)
             | Event::Drain
             | Event::Closing
-            | Event::AddressTaken(..) => Ok(()),
+            | Event::AddressTaken(..)
+            | Event::Rests(_) => Ok(()),
             Event::LogLost(_) => {
                 met.count(Rare::LogLost);
                 Ok(())

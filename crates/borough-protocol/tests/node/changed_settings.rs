@@ -1,0 +1,117 @@
+//! Durable voters are started again with settings by which leases last shorter: those of before are respected until they are over.
+
+use std::time::Duration;
+
+use borough_protocol::node::{Command, End, Event, Message, NoRecovery};
+use borough_protocol::settings::{Checked, Settings};
+
+use super::rig::{Birth, Fate, MILLI, Rig, SECOND};
+
+const VOTERS: [&str; 3] = ["a", "b", "c"];
+const ALL: &[&str] = &["a", "b", "c", "d"];
+
+fn settings(max_pause: Duration) -> Settings {
+    Settings { durable: true, max_pause, failover_target: 60 * SECOND, ..Settings::default() }
+}
+
+/// By these a lease lasts for more than 4 s.
+fn long() -> Settings {
+    settings(2 * SECOND)
+}
+
+fn short() -> Settings {
+    settings(100 * MILLI)
+}
+
+fn wait(settings: Settings) -> Duration {
+    Checked::new(settings).expect("sound").timing().wait
+}
+
+/// `d` has a lease by the long settings and is cut off. The voters are started again with the short ones.
+fn restarted() -> Rig {
+    let mut rig = Rig::grown(long(), ALL);
+    assert!(!rig.voters("a").contains("d"));
+    rig.cut(&["d"], &VOTERS);
+    rig.each(&VOTERS, Rig::crash);
+    rig.events.clear();
+    for name in VOTERS {
+        rig.start_with(name, &VOTERS, short());
+    }
+    assert!(rig.heard(&Event::Rests(wait(long()))) && rig.runs("d"));
+    rig
+}
+
+/// What it owned was free for others after the wait of the short settings, and it still had its lease.
+#[test]
+fn voters_with_shorter_leases_wait_for_those_that_their_last_lives_counted_for() {
+    let mut rig = restarted();
+    let d = rig.uid("d");
+    rig.always("nobody works", wait(long()) - MILLI, |rig| VOTERS.iter().all(|name| !rig.runs(name)));
+    // The rig fails if "d" runs when it is free.
+    rig.wait_until("freed", 20 * SECOND, |rig| rig.heard(&Event::Freed(d)));
+    rig.wait_until("they go on", 10 * SECOND, |rig| rig.is_whole(&VOTERS));
+}
+
+/// Its renewals were acked, and it took leases by its own settings, longer than the voters wait.
+#[test]
+fn a_member_with_other_settings_gets_no_lease() {
+    let mut rig = restarted();
+    rig.wait_until("it is suspended", 20 * SECOND, |rig| !rig.runs("d"));
+    // It is not told that settings differ.
+    rig.network.rule(Fate::Lost, |parcel| matches!(parcel.message, Message::Hello(_)));
+    rig.heal();
+    rig.always("no lease", 20 * SECOND, |rig| !rig.nodes.contains_key("d") || !rig.runs("d"));
+    assert!(rig.is_whole(&VOTERS), "{}", rig.describe());
+}
+
+#[test]
+fn a_member_with_other_settings_is_told_which_differ() {
+    let mut rig = restarted();
+    rig.wait_until("it is suspended", 20 * SECOND, |rig| !rig.runs("d"));
+    rig.heal();
+    rig.wait_until("it is told", 20 * SECOND, |rig| {
+        assert!(!rig.nodes.contains_key("d") || !rig.runs("d"), "it has a lease\n{}", rig.describe());
+        !rig.nodes.contains_key("d")
+    });
+    let refused = |(name, end): &(&str, End)| *name == "d" && matches!(end, End::Refused(_));
+    assert!(rig.ends.iter().any(refused), "{:?}", rig.ends);
+    rig.start_with("d", &VOTERS, short());
+    rig.wait_until("it comes with the settings of the others", 20 * SECOND, |rig| rig.is_whole(ALL));
+}
+
+#[test]
+fn a_recovery_waits_for_leases_by_the_settings_of_before() {
+    let mut rig = Rig::grown(long(), ALL);
+    let d = rig.uid("d");
+    rig.cut(&["d"], &VOTERS);
+    rig.each(&VOTERS, Rig::crash);
+    rig.start_with("a", &VOTERS, short());
+    let recovery = |rig: &Rig| rig.nodes["a"].recovery(rig.local("a")).map(|_| ());
+    assert_eq!(recovery(&rig), Err(NoRecovery::Looking), "it rests");
+    rig.crash("a");
+    let birth = Birth { seeds: VOTERS.to_vec(), settings: short(), recovers: true, ..rig.birth() };
+    rig.start_as("a", birth);
+    let began = rig.now;
+    rig.wait_until("it works", 20 * SECOND, |rig| {
+        assert!(!(rig.runs("a") && rig.runs("d")), "two run\n{}", rig.describe());
+        rig.runs("a")
+    });
+    assert!(rig.now.since(began) >= wait(long()) && rig.nodes["d"].uid() == d);
+}
+
+/// It answers others like a node that looks for the cluster of its record.
+#[test]
+fn the_end_of_its_cluster_is_heard_by_a_voter_that_rests() {
+    let mut rig = Rig::grown(long(), &VOTERS);
+    rig.crash("c");
+    rig.command("a", Command::CloseCluster);
+    rig.wait_until("the two that are left have closed it", 60 * SECOND, |rig| {
+        !rig.nodes.contains_key("a") && !rig.nodes.contains_key("b")
+    });
+    for name in VOTERS {
+        rig.start_with(name, &VOTERS, short());
+    }
+    rig.wait_until("it learns the end", 5 * SECOND, |rig| !rig.nodes.contains_key("c"));
+    rig.start_with("c", &VOTERS, short());
+    rig.wait_until("the three found another one", 20 * SECOND, |rig| rig.is_whole(&VOTERS));
+}
