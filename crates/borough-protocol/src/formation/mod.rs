@@ -503,10 +503,7 @@ impl Seeking {
             } else {
                 self.left.remove(&vow.seed);
             }
-            if self.pledges.is_some() {
-                let others = vow.pledged.iter().filter(|address| **address != self.me.address);
-                self.pledged.insert(vow.seed.clone(), others.take(PLEDGED_MAX).cloned().collect());
-            }
+            self.note_pledged(&vow);
         }
         if let Past::Suspended(_) = vow.past {
             self.granted.remove(&vow.seed);
@@ -533,6 +530,8 @@ impl Seeking {
         if current && vow.granted {
             // One that is not needed any more is kept too: it has to be given back with the others.
             if is_required || self.granted.len() < PLEDGED_MAX {
+                // It may have been asked for a reason that is gone: what it says counts as its promise does.
+                self.note_pledged(&vow);
                 self.granted.insert(vow.seed, from);
             }
         } else if current && is_required {
@@ -544,6 +543,13 @@ impl Seeking {
         }
         self.look_at_answers(now, say);
         if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
+    }
+
+    fn note_pledged(&mut self, vow: &Vow) {
+        if self.pledges.is_some() {
+            let others = vow.pledged.iter().filter(|address| **address != self.me.address);
+            self.pledged.insert(vow.seed.clone(), others.take(PLEDGED_MAX).cloned().collect());
+        }
     }
 
     fn flaws(&self) -> Flaws {

@@ -536,6 +536,26 @@ fn a_node_is_told_of_the_clusters_that_others_were_told_of() {
     assert_eq!(awaited(&a), [("b".into(), Missing::Silent)]);
 }
 
+/// It was asked because `b` had promised to it, which is over by the time it answers. Still its promise is taken, and with it what it says of its own.
+#[test]
+fn whom_a_node_that_promises_had_promised_to_is_heard_whatever_it_was_asked_for() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.pledges = Some(Pledges::on_disk([].into()));
+    a.on_deadline(at(0), &mut Vec::new());
+    let pledged = |seed: &str, to: &[&str]| {
+        let pledged = to.iter().map(|address| Address::new(*address)).collect();
+        Vow { pledged, ..vow(seed, 1, true) }
+    };
+    let mut hears = |life: u64, vow| {
+        a.promised(at(100), Uid::new(life).expect("not 0"), vow, &mut Vec::new());
+        awaited(&a)
+    };
+    assert_eq!(hears(2, pledged("b", &["c"])), [("c".into(), Missing::MayHaveFounded)]);
+    assert_eq!(hears(2, pledged("b", &[])), []);
+    assert_eq!(hears(3, pledged("c", &["d"])), [("d".into(), Missing::MayHaveFounded)]);
+    assert_eq!(hears(4, pledged("d", &[])), []);
+}
+
 /// A seed that left its cluster waits for those that may have stayed, and is not about to found anything.
 #[test]
 fn a_seed_that_left_a_cluster_is_told_apart_from_one_that_promised_to_another() {
