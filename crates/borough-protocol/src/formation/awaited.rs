@@ -73,7 +73,7 @@ impl Seeking {
             Missing::VoteLost
         } else if let Some(refusal) = self.differing.get(address) {
             Missing::OtherSettings(refusal.clone())
-        } else if self.suspended.values().any(|other| other == address) {
+        } else if self.is_suspended_at(address) {
             Missing::Suspended
         } else if self.left.contains(address) {
             Missing::Left

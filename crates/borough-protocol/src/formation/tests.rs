@@ -1,6 +1,7 @@
 //! Tests of formation: who founds, and that no order of messages makes two founders.
 
 mod histories;
+mod over;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -469,7 +470,7 @@ fn memory(voters: u64) -> Arc<Memory> {
 
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
-    let granted = !matches!(past, Past::Suspended(_));
+    let granted = !matches!(past, Past::Suspended(..));
     let answer = Vow { holder: seed.clone(), past, ..vow(seed.as_str(), 1, granted) };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
@@ -516,7 +517,7 @@ fn a_node_is_told_of_the_clusters_that_others_were_told_of() {
     b.promised(
         at(50),
         Uid::new(14).expect("not 0"),
-        Vow { past: Past::Suspended(memory(4)), ..vow("d", 1, false) },
+        Vow { past: Past::Suspended(memory(4), None), ..vow("d", 1, false) },
         &mut Vec::new(),
     );
     let answer = vow_to(&mut b, &a);
@@ -584,7 +585,7 @@ fn a_node_with_a_record_waits_for_the_voters_of_its_cluster_and_not_for_its_list
     d.on_deadline(at(0), &mut Vec::new());
     let silent = |name: &str| (String::from(name), Missing::Silent);
     assert_eq!(awaited(&d), [silent("a"), silent("b"), silent("c")]);
-    answers(&mut d, 12, Past::Suspended(memory(3)));
+    answers(&mut d, 12, Past::Suspended(memory(3), None));
     answers(&mut d, 3, Past::Fresh);
     assert_eq!(awaited(&d), [silent("a"), ("b".into(), Missing::Suspended), ("c".into(), Missing::Forgot)]);
 }
@@ -593,11 +594,11 @@ fn a_node_with_a_record_waits_for_the_voters_of_its_cluster_and_not_for_its_list
 fn those_that_are_suspended_are_asked_to_give_up_once_they_are_too_few_to_go_on() {
     let mut a = seeking("a", 1, &["a", "b", "c"], Flaws::default());
     a.on_deadline(at(0), &mut Vec::new());
-    answers(&mut a, 13, Past::Suspended(memory(3)));
+    answers(&mut a, 13, Past::Suspended(memory(3), None));
     assert!(a.knock().over.is_empty(), "b has not answered");
     assert_eq!(awaited(&a), [("b".into(), Missing::SilentVoter), ("c".into(), Missing::Suspended)]);
     let mut two_left = a.clone();
-    answers(&mut two_left, 12, Past::Suspended(memory(3)));
+    answers(&mut two_left, 12, Past::Suspended(memory(3), None));
     assert!(two_left.knock().over.is_empty(), "b and c are two of three voters");
     answers(&mut a, 2, Past::Fresh);
     let over = Over { cluster: memory(3).cluster, voters: memory(3).voters.id };
