@@ -99,7 +99,7 @@ impl Seeking {
         let past = match (&self.memory, self.bond) {
             (None, _) => Past::Fresh,
             (Some(memory), None) => Past::GaveUp(memory.clone()),
-            (Some(memory), Some(Bond::Member)) => Past::Suspended(memory.clone()),
+            (Some(memory), Some(Bond::Member)) => Past::Suspended(memory.clone(), None),
             (Some(memory), Some(Bond::Left)) => Past::Left(memory.clone()),
             (Some(memory), Some(Bond::Ended)) => Past::Ended(memory.clone()),
         };

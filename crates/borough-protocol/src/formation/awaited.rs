@@ -83,7 +83,7 @@ impl Seeking {
             if self.has_lost_its_vote(address) { Missing::VoteLost } else { Missing::OtherDirectory }
         } else if let Some(refusal) = self.differing.get(address) {
             Missing::OtherSettings(refusal.clone())
-        } else if self.suspended.values().any(|other| other == address) {
+        } else if self.is_suspended_at(address) {
             Missing::Suspended
         } else if self.left.contains(address) {
             Missing::Left

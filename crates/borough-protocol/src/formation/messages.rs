@@ -10,7 +10,7 @@ use crate::node::Identity;
 use crate::settings::ClusterSettings;
 use crate::table::{Cluster, Table};
 use crate::version::Version;
-use crate::voters::VoterId;
+use crate::voters::{VoterId, Voters};
 
 /// "Is there a cluster? If not, may I found it?"
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Knock {
     }
 }
 
-/// "Too few voters of that cluster are left": every address of that list answered, and those that are suspended are no quorum of it.
+/// "Too few voters of that cluster are left": every address of that list answered, and those that are suspended are no quorum of it, or none of them can be elected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Over {
@@ -90,6 +90,19 @@ pub struct Vow {
     pub heard_of: Arc<[Arc<Memory>]>,
 }
 
+/// How the log of a node ends: by that it counts the votes for it, and others whether they vote for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LogEnd {
+    /// The last entry.
+    pub last: Version,
+    /// The newest lists in it, committed or not.
+    pub voters: Voters,
+    /// Where these voters listen, as far as it is known.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
+    pub places: Arc<[(VoterId, Address)]>,
+}
+
 /// What a node that is in no working cluster was in before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -98,8 +111,8 @@ pub enum Past {
     Fresh,
     /// It was in that one, and has dropped all that it had of it.
     GaveUp(Arc<Memory>),
-    /// It is in that one, keeps what it has, and waits for a quorum of the voters.
-    Suspended(Arc<Memory>),
+    /// It is in that one, keeps what it has, and waits for a quorum of the voters; and how its log ends, if that is lost with its life.
+    Suspended(Arc<Memory>, Option<Arc<LogEnd>>),
     /// It left that one in order. Others may have stayed.
     Left(Arc<Memory>),
     /// It was in that one, which has ended as a whole.
@@ -111,7 +124,7 @@ impl Past {
     pub fn memory(&self) -> Option<&Arc<Memory>> {
         match self {
             Self::Fresh => None,
-            Self::GaveUp(memory) | Self::Suspended(memory) | Self::Left(memory) | Self::Ended(memory) => {
+            Self::GaveUp(memory) | Self::Suspended(memory, _) | Self::Left(memory) | Self::Ended(memory) => {
                 Some(memory)
             }
         }

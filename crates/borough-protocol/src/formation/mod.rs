@@ -1,6 +1,6 @@
 //! How a node finds its cluster, or founds one.
 //!
-//! The promise: as long as a quorum of a cluster's voters lives and can reach the node, the node founds no other cluster; and of nodes with
+//! The promise: as long as a quorum of a cluster's voters lives and reaches the seeds of the node, the node founds no other cluster; and of nodes with
 //! the same list of seeds one founds, in whatever order they start.
 //!
 //! ```text
@@ -24,14 +24,15 @@
 //! its promise it asks for that back, and joins once it has it or the promise is over: the other one may not hear in time that there is a cluster.
 //!
 //! One that is suspended promises nothing: it keeps what it has, and says which cluster it remembers. If all others are fresh or have given up, and
-//! those that are suspended are no quorum of the voters they remember, then that cluster can never go on: the vote of a volatile voter dies with its
-//! life. One that wants to found shows them that (`over`); they give up and promise.
+//! those that are suspended are no quorum of the voters they remember, or none of them can be elected, then that cluster can never go on: the vote of a volatile voter
+//! dies with its life. One that wants to found shows them that (`over`); they give up and promise.
 
 mod answers;
 mod awaited;
 mod known;
 mod memory;
 mod messages;
+mod over;
 mod pledges;
 mod promise;
 mod required;
@@ -47,7 +48,8 @@ use core::time::Duration;
 pub use self::awaited::{Awaited, Missing};
 use self::known::{keep_newest, of_itself};
 pub use self::memory::Memory;
-pub use self::messages::{Knock, Over, Past, Vow, Welcome};
+pub use self::messages::{Knock, LogEnd, Over, Past, Vow, Welcome};
+use self::over::Suspended;
 use self::pledges::Pledges;
 use self::promise::Promise;
 pub use self::rule::{FoundWith, FoundingRule};
@@ -142,7 +144,7 @@ pub struct Seeking {
     /// Those that answered in this attempt, whatever they said, and the directory of each.
     heard: BTreeMap<Address, VoterId>,
     /// Those that keep what they have, as they said in this attempt.
-    suspended: BTreeMap<Uid, Address>,
+    suspended: BTreeMap<Uid, Suspended>,
     /// Those that left a cluster in which others may have stayed, as they said in this attempt.
     left: BTreeSet<Address>,
     /// Those that asked in this attempt with other settings.
@@ -219,7 +221,7 @@ impl Seeking {
     /// Where one listens that answered in this attempt.
     pub fn address_of(&self, uid: Uid) -> Option<&Address> {
         let promised = self.granted.iter().find(|(_, promised)| **promised == uid);
-        promised.map(|(address, _)| address).or_else(|| self.suspended.get(&uid))
+        promised.map(|(address, _)| address).or_else(|| Some(&self.suspended.get(&uid)?.address))
     }
 
     /// Whether it has asked in vain for as long as one attempt lasts.
@@ -433,7 +435,8 @@ impl Seeking {
     fn asked(&self) -> BTreeSet<&Address> {
         let mut asked = self.required();
         asked.extend(&self.known);
-        asked.extend(self.suspended.values());
+        asked.extend(self.suspended.values().map(|it| &it.address));
+        asked.extend(self.voters_of_the_suspended());
         asked.remove(&self.me.address);
         asked
     }
@@ -466,24 +469,6 @@ impl Seeking {
         self.granted.clear();
     }
 
-    /// What it shows to those that are suspended: the clusters that can never go on.
-    fn over(&self) -> Arc<[Over]> {
-        if self.suspended.is_empty() || !self.asks() {
-            return [].into();
-        }
-        let is_suspended = |address: &Address| self.suspended.values().any(|other| other == address);
-        let answers = |address: &Address| self.has_promised(address) || is_suspended(address);
-        if !self.required().into_iter().all(answers) {
-            return [].into();
-        }
-        let can_go_on = |memory: &Memory| {
-            memory.can_go_on(|uid| self.suspended.contains_key(&uid))
-                && !self.flaws().has(Flaw::SuspendedQuorumGivesUp)
-        };
-        let over = self.remembered.values().filter(|memory| !can_go_on(memory));
-        over.map(|memory| Over { cluster: memory.cluster, voters: memory.voters.id }).collect()
-    }
-
     /// A node answers that it is in no cluster that works, and whether it promises.
     ///
     /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
@@ -506,18 +491,15 @@ impl Seeking {
             } else {
                 self.left.remove(&vow.seed);
             }
-            if self.pledges.is_some() {
-                let kept = vow.pledged.iter().take(PLEDGED_MAX);
-                self.pledged.insert(vow.seed.clone(), kept.cloned().collect());
-            }
+            self.note_pledged(&vow);
         }
-        if let Past::Suspended(_) = vow.past {
+        if let Past::Suspended(memory, log) = vow.past {
             self.granted.remove(&vow.seed);
-            self.suspended.insert(from, vow.seed);
+            self.suspended.insert(from, Suspended { address: vow.seed, cluster: memory.cluster, log });
             self.look_at_answers(now, say);
             return Outcome::Seeking;
         }
-        self.suspended.retain(|_, address| *address != vow.seed);
+        self.suspended.retain(|_, other| other.address != vow.seed);
         if vow.withdrawn {
             // What it said before may still be on its way: nothing counts any more in this attempt.
             self.granted.remove(&vow.seed);
@@ -536,6 +518,8 @@ impl Seeking {
         if current && vow.granted {
             // One that is not needed any more is kept too: it has to be given back with the others.
             if is_required || self.granted.len() < PLEDGED_MAX {
+                // It may have been asked for a reason that is gone: what it says counts as its promise does.
+                self.note_pledged(&vow);
                 self.granted.insert(vow.seed, from);
             }
         } else if current && is_required {
@@ -547,6 +531,13 @@ impl Seeking {
         }
         self.look_at_answers(now, say);
         if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
+    }
+
+    fn note_pledged(&mut self, vow: &Vow) {
+        if self.pledges.is_some() {
+            let kept = vow.pledged.iter().take(PLEDGED_MAX);
+            self.pledged.insert(vow.seed.clone(), kept.cloned().collect());
+        }
     }
 
     fn flaws(&self) -> Flaws {

@@ -1,6 +1,7 @@
 //! Tests of formation: who founds, and that no order of messages makes two founders.
 
 mod histories;
+mod over;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -34,10 +35,15 @@ fn seeking(name: &str, life: u64, seeds: &[&str], flaws: Flaws) -> Seeking {
     seeking
 }
 
+/// The directory of the node there.
+fn directory(address: &str) -> VoterId {
+    VoterId::new(u64::from(address.as_bytes()[0])).expect("not 0")
+}
+
 fn vow(seed: &str, attempt: u32, granted: bool) -> Vow {
     Vow {
         seed: Address::new(seed),
-        voter: VoterId::of_life(Uid::new(u64::from(seed.as_bytes()[0])).expect("not 0")),
+        voter: directory(seed),
         attempt,
         granted,
         withdrawn: false,
@@ -470,7 +476,7 @@ fn memory(voters: u64) -> Arc<Memory> {
 
 fn answers(seeking: &mut Seeking, from: u64, past: Past) {
     let seed = Address::new(LIST[usize::try_from((from - 1) % 10).expect("small")]);
-    let granted = !matches!(past, Past::Suspended(_));
+    let granted = !matches!(past, Past::Suspended(..));
     let answer = Vow { holder: seed.clone(), past, ..vow(seed.as_str(), 1, granted) };
     seeking.promised(at(100), Uid::new(from).expect("not 0"), answer, &mut Vec::new());
 }
@@ -517,7 +523,7 @@ fn a_node_is_told_of_the_clusters_that_others_were_told_of() {
     b.promised(
         at(50),
         Uid::new(14).expect("not 0"),
-        Vow { past: Past::Suspended(memory(4)), ..vow("d", 1, false) },
+        Vow { past: Past::Suspended(memory(4), None), ..vow("d", 1, false) },
         &mut Vec::new(),
     );
     let answer = vow_to(&mut b, &a);
@@ -535,6 +541,32 @@ fn a_node_is_told_of_the_clusters_that_others_were_told_of() {
     // In the next attempt it has to be told again.
     a.begin_attempt(at(20_000));
     assert_eq!(awaited(&a), [("b".into(), Missing::Silent)]);
+}
+
+/// It was asked because `b` had promised to it, which is over by the time it answers. Still its promise is taken, and with it what it says of its own.
+#[test]
+fn whom_a_node_that_promises_had_promised_to_is_heard_whatever_it_was_asked_for() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.pledges = Some(Pledges::on_disk([].into()));
+    a.on_deadline(at(0), &mut Vec::new());
+    let pledged = |seed: &str, to: &[&str]| {
+        let pledge = |address: &&str| Pledge {
+            voter: directory(address),
+            address: Address::new(*address),
+            uid: Uid::new(9).expect("not 0"),
+            attempt: 1,
+        };
+        let pledged = to.iter().map(pledge).collect();
+        Vow { pledged, ..vow(seed, 1, true) }
+    };
+    let mut hears = |life: u64, vow| {
+        a.promised(at(100), Uid::new(life).expect("not 0"), vow, &mut Vec::new());
+        awaited(&a)
+    };
+    assert_eq!(hears(2, pledged("b", &["c"])), [("c".into(), Missing::MayHaveFounded)]);
+    assert_eq!(hears(2, pledged("b", &[])), []);
+    assert_eq!(hears(3, pledged("c", &["d"])), [("d".into(), Missing::MayHaveFounded)]);
+    assert_eq!(hears(4, pledged("d", &[])), []);
 }
 
 /// A seed that left its cluster waits for those that may have stayed, and is not about to found anything.
@@ -565,7 +597,7 @@ fn a_node_with_a_record_waits_for_the_voters_of_its_cluster_and_not_for_its_list
     d.on_deadline(at(0), &mut Vec::new());
     let silent = |name: &str| (String::from(name), Missing::Silent);
     assert_eq!(awaited(&d), [silent("a"), silent("b"), silent("c")]);
-    answers(&mut d, 12, Past::Suspended(memory(3)));
+    answers(&mut d, 12, Past::Suspended(memory(3), None));
     answers(&mut d, 3, Past::Fresh);
     assert_eq!(awaited(&d), [silent("a"), ("b".into(), Missing::Suspended), ("c".into(), Missing::Forgot)]);
 }
@@ -574,11 +606,11 @@ fn a_node_with_a_record_waits_for_the_voters_of_its_cluster_and_not_for_its_list
 fn those_that_are_suspended_are_asked_to_give_up_once_they_are_too_few_to_go_on() {
     let mut a = seeking("a", 1, &["a", "b", "c"], Flaws::default());
     a.on_deadline(at(0), &mut Vec::new());
-    answers(&mut a, 13, Past::Suspended(memory(3)));
+    answers(&mut a, 13, Past::Suspended(memory(3), None));
     assert!(a.knock().over.is_empty(), "b has not answered");
     assert_eq!(awaited(&a), [("b".into(), Missing::SilentVoter), ("c".into(), Missing::Suspended)]);
     let mut two_left = a.clone();
-    answers(&mut two_left, 12, Past::Suspended(memory(3)));
+    answers(&mut two_left, 12, Past::Suspended(memory(3), None));
     assert!(two_left.knock().over.is_empty(), "b and c are two of three voters");
     answers(&mut a, 2, Past::Fresh);
     let over = Over { cluster: memory(3).cluster, voters: memory(3).voters.id };

@@ -46,6 +46,14 @@ impl<P: Clone, S: Clone> Carrier<P, S> {
         }
     }
 
+    /// The last entry, if the log is lost with the life of its node.
+    pub fn last_if_volatile(&self) -> Option<Version> {
+        match self {
+            Self::Voters(log) => log.last_if_volatile(),
+            Self::Store(_) => None,
+        }
+    }
+
     /// Whom this voter has voted for in its term.
     pub fn vote(&self) -> Option<VoterId> {
         match self {

@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use super::interface::{Effect, End, GaveUp, Message, Peer};
 use super::participant::Participant;
 use crate::flaws::Flaw;
-use crate::formation::{Knock, Memory, Past, Vow, Welcome};
+use crate::formation::{Knock, LogEnd, Memory, Past, Vow, Welcome};
 use crate::incarnation::{Address, Uid};
 use crate::lease::Standing;
 use crate::log::Log;
 use crate::machine::Effects;
 use crate::settings::check;
 use crate::time::Timestamp;
-use crate::voters::VoterId;
+use crate::voters::{VoterId, Voters};
 
 /// So many members a suspended node greets besides the seeds and the voters.
 const GREETED_MAX: usize = 32;
@@ -100,7 +100,7 @@ impl Participant {
             granted: false,
             withdrawn: false,
             holder: self.identity.me.address.clone(),
-            past: Past::Suspended(Arc::new(memory)),
+            past: Past::Suspended(Arc::new(memory), self.log_end().map(Arc::new)),
             voter: self.voter(),
             pledged: [].into(),
             heard_of: [].into(),
@@ -109,18 +109,29 @@ impl Participant {
         None
     }
 
+    /// How its log ends; none if the log or the one that votes outlives the node.
+    fn log_end(&self) -> Option<LogEnd> {
+        let last = self.log.last_if_volatile()?;
+        let voters = self.log.voters().clone();
+        Some(LogEnd { last, places: self.places_of(&voters), voters })
+    }
+
     /// What there is to remember of the cluster.
     pub(super) fn memory(&self) -> Memory {
         let lists = [self.table.voters(), self.log.voters(), self.holder.voters()];
         let voters = lists.into_iter().max_by_key(|voters| voters.id).cloned().unwrap_or_default();
-        let place = |voter| Some((voter, self.address_of_voter(voter)?.clone()));
         Memory {
             cluster: self.table.cluster(),
             ancestors: self.table.ancestors().clone(),
-            places: voters.all().filter_map(place).collect(),
+            places: self.places_of(&voters),
             voters,
             durable: self.identity.is_durable(),
         }
+    }
+
+    fn places_of(&self, voters: &Voters) -> Arc<[(VoterId, Address)]> {
+        let place = |voter| Some((voter, self.address_of_voter(voter)?.clone()));
+        voters.all().filter_map(place).collect()
     }
 
     /// Where a node of the cluster listens.

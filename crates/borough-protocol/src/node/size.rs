@@ -6,8 +6,8 @@
 use super::feed::Feed;
 use super::interface::{Message, Word};
 use crate::disk::Pledge;
-use crate::formation::{Knock, Memory, Past};
-use crate::incarnation::{Facts, Incarnation};
+use crate::formation::{Knock, LogEnd, Memory, Past};
+use crate::incarnation::{Address, Facts, Incarnation};
 use crate::lease::Verdict;
 use crate::log::Entry;
 use crate::log::raft::{self, Item};
@@ -15,7 +15,7 @@ use crate::log::register::{News, Swap};
 use crate::sharding::{Kind, ShardReport};
 use crate::store::{Answer, Ask};
 use crate::table::{Change, KindTable, Table};
-use crate::voters::Voters;
+use crate::voters::{VoterId, Voters};
 
 /// Length, kind, lane and check sum.
 const FRAME: usize = 12;
@@ -121,17 +121,20 @@ fn knock_size(knock: &Knock) -> usize {
 }
 
 fn memory_size(memory: &Memory) -> usize {
-    CLUSTER * (1 + memory.ancestors.count())
-        + voters_size(&memory.voters)
-        + memory.places.iter().map(|(_, address)| UID + 1 + address.as_str().len()).sum::<usize>()
-        + 1
+    CLUSTER * (1 + memory.ancestors.count()) + voters_size(&memory.voters) + places_size(&memory.places) + 1
+}
+
+fn places_size(places: &[(VoterId, Address)]) -> usize {
+    places.iter().map(|(_, address)| UID + 1 + address.as_str().len()).sum()
 }
 
 fn past_size(past: &Past) -> usize {
     1 + match past {
         Past::Fresh => 0,
-        Past::GaveUp(memory) | Past::Suspended(memory) | Past::Left(memory) | Past::Ended(memory) => {
-            memory_size(memory)
+        Past::GaveUp(memory) | Past::Left(memory) | Past::Ended(memory) => memory_size(memory),
+        Past::Suspended(memory, log) => {
+            let end = |log: &LogEnd| VERSION + voters_size(&log.voters) + places_size(&log.places);
+            memory_size(memory) + 1 + log.as_ref().map_or(0, |log| end(log))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use borough_protocol::disk::Pledge;
-use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
+use borough_protocol::formation::{Knock, LogEnd, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Document};
 use borough_protocol::heartbeat;
 use borough_protocol::lease::{Renew, Renewed, Verdict};
@@ -58,6 +58,12 @@ impl Liar<'_> {
         Arc::new(Memory { cluster, ancestors: Ancestors::default(), voters, places, durable })
     }
 
+    fn log_end(&mut self) -> Option<Arc<LogEnd>> {
+        let places = self.list(4, |liar| (VoterId::of_life(liar.uid()), liar.address())).into();
+        let (last, voters) = (self.version(), self.voters());
+        self.one_in(2).then(|| Arc::new(LogEnd { last, voters, places }))
+    }
+
     fn overheard(&mut self) -> Message {
         self.random.pick(&self.net.overheard).cloned().unwrap_or(Message::Gone)
     }
@@ -86,7 +92,7 @@ impl Liar<'_> {
                     1 => Past::GaveUp(self.memory()),
                     2 => Past::Left(self.memory()),
                     3 => Past::Ended(self.memory()),
-                    _ => Past::Suspended(self.memory()),
+                    _ => Past::Suspended(self.memory(), self.log_end()),
                 };
                 let pledged = (0..self.random.below(3))
                     .map(|_| Pledge {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use borough_protocol::disk::Pledge;
-use borough_protocol::formation::{Knock, Memory, Over, Past, Vow, Welcome};
+use borough_protocol::formation::{Knock, LogEnd, Memory, Over, Past, Vow, Welcome};
 use borough_protocol::gossip::{self, Delta, Gone, Obituary, Status};
 use borough_protocol::heartbeat;
 use borough_protocol::incarnation::{Address, Disk, Facts, Incarnation, NodeId, Uid};
@@ -62,7 +62,8 @@ fn seeking() -> Vec<(&'static str, Message)> {
         ("knock-of-one-who-promised", Message::Knock(Arc::new(knock(None)))),
         ("promise", promise(true, Past::Fresh)),
         ("promise-of-one-that-gave-up", promise(true, Past::GaveUp(memory()))),
-        ("no-promise-of-one-that-is-suspended", promise(false, Past::Suspended(memory()))),
+        ("no-promise-of-one-that-is-suspended", promise(false, Past::Suspended(memory(), Some(log_end())))),
+        ("no-promise-of-one-that-is-suspended-with-a-disk", promise(false, Past::Suspended(memory(), None))),
         ("no-promise-of-one-that-left", promise(false, Past::Left(memory()))),
         ("promise-of-one-whose-cluster-ended", promise(true, Past::Ended(memory()))),
         ("release", Message::Release { attempt: 7 }),
@@ -81,6 +82,11 @@ fn memory() -> Arc<Memory> {
     let places = (1..=3).map(|place| (VoterId::of_life(uid(place)), address(place))).collect();
     let (cluster, ancestors) = (cluster(), Ancestors::default());
     Arc::new(Memory { cluster, ancestors, voters, places, durable: true })
+}
+
+fn log_end() -> Arc<LogEnd> {
+    let memory = memory();
+    Arc::new(LogEnd { last: at(7, 300), voters: memory.voters.clone(), places: memory.places.clone() })
 }
 
 fn promise(granted: bool, past: Past) -> Message {

@@ -225,6 +225,11 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 }
 
 impl<P: Clone, S: Clone> Raft<P, S> {
+    /// The last entry, if the log is memory only.
+    pub fn last_if_volatile(&self) -> Option<Version> {
+        self.journal.is_none().then(|| self.last())
+    }
+
     /// Whom this voter has voted for in its term.
     pub fn vote(&self) -> Option<VoterId> {
         self.node.voted_for().and_then(|id| VoterId::new(id.get()))

@@ -98,11 +98,16 @@ impl World {
         is_ready
     }
 
-    /// The process there is gone, and with it what it had not synced.
-    pub(super) fn crash_disk(&mut self, slot: SlotIndex) {
-        if self.settings.durable && self.disks.crash(slot) > 0 {
+    /// The process there is gone, and with it a part of what it had not synced. The other part is on the disk, and counts like what was synced.
+    pub(super) fn crash_disk(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+        if !self.settings.durable {
+            return Ok(());
+        }
+        if self.disks.crash(slot) > 0 {
             self.met.count(Rare::WritesLost);
         }
+        self.succeeds(slot);
+        self.is_truly_ended(slot)
     }
 
     pub(super) fn stick(&mut self, whom: Target, lasts: Nanos) {
@@ -151,7 +156,7 @@ impl World {
         // The process waits in vain for what its last life wrote.
         self.slots[slot].is_same_process = false;
         (self.slots[slot].memory, self.slots[slot].prefers) = (None, None);
-        self.crash_disk(slot);
+        self.crash_disk(slot)?;
         Ok(())
     }
 

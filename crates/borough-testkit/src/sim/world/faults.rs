@@ -185,7 +185,7 @@ impl World {
         self.slots[slot].is_same_process = false;
         // A new process knows nothing of the lives in the last one.
         (self.slots[slot].memory, self.slots[slot].prefers) = (None, None);
-        self.crash_disk(slot);
+        self.crash_disk(slot)?;
         let Some(life) = self.slots[slot].empty(self.now) else { return Ok(()) };
         if let Some(delay) = back_after {
             let uid = self.settings.flaws.has(Flaw::RestartedVoterKeepsItsVote).then(|| life.uid());

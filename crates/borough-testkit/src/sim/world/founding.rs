@@ -134,8 +134,8 @@ impl World {
             let (founder, other) = *self.founding.excepted.get(&cluster)?;
             // One that is begun by mistake asks no seeds.
             let is_mistaken = self.founding.mistaken.contains(&cluster);
-            let group = if is_mistaken { BTreeSet::from([founder]) } else { self.listed(founder) };
-            let (slot, voter) = self.reached_from(&group, other, REACHED_BEFORE_ACTING)?;
+            let group = if is_mistaken { BTreeSet::from([founder]) } else { self.named(founder) };
+            let (slot, voter) = self.reached_from((&group, founder), other, REACHED_BEFORE_ACTING)?;
             Some((other, format!("n{slot} and the voter at n{voter} have reached each other before it acts")))
         });
         match against {
@@ -207,11 +207,10 @@ impl World {
     fn reason_against(&self, founder: SlotIndex, other: Cluster) -> Option<String> {
         let former = self.founding.lists.get(&other).into_iter().flatten().cloned();
         let mut reasons = Vec::new();
-        for mut group in [self.listed(founder)].into_iter().chain(former) {
-            group.insert(founder);
-            let reason = match group.iter().find(|slot| !self.is_fresh(**slot, other)) {
+        for group in [self.named(founder)].into_iter().chain(former) {
+            let reason = match group.iter().chain([&founder]).find(|slot| !self.is_fresh(**slot, other)) {
                 Some(slot) => format!("n{slot} is neither a new process nor has it given up"),
-                None => match self.reached_from(&group, other, REACHED) {
+                None => match self.reached_from((&group, founder), other, REACHED) {
                     Some((slot, voter)) => format!("n{slot} and the voter at n{voter} reach each other"),
                     None => return None,
                 },
@@ -227,6 +226,13 @@ impl World {
         seeds.chain([founder]).collect()
     }
 
+    /// The slots on the founder's list; its own, if the list is empty.
+    fn named(&self, founder: SlotIndex) -> BTreeSet<SlotIndex> {
+        let seeds = self.seeds_of(founder).iter().filter_map(|address| self.slots.slot_at(address));
+        let named: BTreeSet<SlotIndex> = seeds.collect();
+        if named.is_empty() { BTreeSet::from([founder]) } else { named }
+    }
+
     /// Whether the process in that slot has no part in that cluster, or had none when it ended a moment ago.
     fn is_fresh(&self, slot: SlotIndex, other: Cluster) -> bool {
         match &self.slots[slot].life {
@@ -237,20 +243,24 @@ impl World {
         }
     }
 
-    /// One of these slots and a voter of that cluster, if they have reached each other for so long.
+    /// One of these slots and a voter of that cluster, if they have reached each other for so long. The founder counts as one of them for a voter that lists it, which
+    /// greets it, and if it was told of that cluster: then it asks the voters itself. Otherwise neither knows of the other.
     fn reached_from(
         &self,
-        group: &BTreeSet<SlotIndex>,
+        (group, founder): (&BTreeSet<SlotIndex>, SlotIndex),
         other: Cluster,
         span: Nanos,
     ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
         let living = voters.all().filter(|voter| self.is_of(*voter, other));
+        let table = self.slots[founder].life.as_ref().and_then(|life| life.node.table());
+        let is_told = table.is_some_and(|table| table.ancestors().has(other));
         let mut slots = living.filter_map(|voter| self.slots.slot_of_voter(voter));
         slots.find_map(|voter| {
-            let from =
-                group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter, span))?;
-            Some((*from, voter))
+            let is_known = is_told || self.named(voter).contains(&founder);
+            let mut all = group.iter().copied().chain(is_known.then_some(founder));
+            let from = all.find(|slot| *slot != voter && self.reach_each_other(*slot, voter, span))?;
+            Some((from, voter))
         })
     }
 

@@ -129,8 +129,12 @@ impl World {
                 None
             }
         };
-        // Once everything heals, every slot is to run.
-        let back_after = back_after.or((self.is_healing && *end != End::Closed).then_some(SECOND));
+        // Once everything heals, every slot is to run: one whose leave ends only then is back as soon as those that are away when it begins.
+        let back_after = match back_after {
+            Some(delay) if self.is_healing => Some(delay.min(SECOND)),
+            None if self.is_healing && *end != End::Closed => Some(SECOND),
+            other => other,
+        };
         if let Some(delay) = back_after {
             self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
         }
