@@ -331,12 +331,12 @@ impl Seeking {
 
     /// Asks around, if it is time.
     pub fn on_deadline(&mut self, now: Timestamp, say: &mut Vec<Say>) -> Outcome {
-        // Whatever came while it stood still is not handled yet: a member of a cluster may have greeted it.
-        let stood_still = now.since(self.next_deadline()) > self.settings.max_pause;
+        let stood_still = self.stood_still(now);
         if !stood_still && self.founds(now) {
             return Outcome::Founds;
         }
-        if now < self.next {
+        // One that stood still asks at once, or the end of its wait would stay in the past.
+        if now < self.next && !stood_still {
             // The wait was over, and something is missing after all.
             self.look_at_answers(now, say);
             return Outcome::Seeking;
@@ -356,6 +356,11 @@ impl Seeking {
             say.push(Say::Knock(address.clone(), knock.clone()));
         }
         Outcome::Seeking
+    }
+
+    /// Whether it missed its deadline. Whatever came meanwhile is not handled yet: a member of a cluster may have greeted it, and promises of this attempt may be over.
+    fn stood_still(&self, now: Timestamp) -> bool {
+        now.since(self.next_deadline()) > self.settings.max_pause
     }
 
     /// What it asks everybody.
@@ -485,6 +490,7 @@ impl Seeking {
     /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
     /// would wait for each other's promises to expire.
     pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow, say: &mut Vec<Say>) -> Outcome {
+        let stood_still = self.stood_still(now);
         if let Some(memory) = vow.past.memory() {
             self.remember(memory);
         }
@@ -543,7 +549,7 @@ impl Seeking {
             self.stands_back |= vow.holder < self.me.address;
         }
         self.look_at_answers(now, say);
-        if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
+        if !stood_still && self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
     }
 
     fn flaws(&self) -> Flaws {
