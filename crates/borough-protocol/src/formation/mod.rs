@@ -1,7 +1,7 @@
 //! How a node finds its cluster, or founds one.
 //!
-//! The promise: as long as a quorum of a cluster's voters lives and can reach the node, the node founds no other cluster; and of nodes with
-//! the same list of seeds one founds, in whatever order they start.
+//! The promise: as long as a quorum of a cluster's voters lives and can reach a seed on the node's list, or the node itself if that is one of their seeds, the
+//! node founds no other cluster; and of nodes with the same list of seeds one founds, in whatever order they start.
 //!
 //! ```text
 //!   asks every address it has to hear, again and again

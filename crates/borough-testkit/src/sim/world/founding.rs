@@ -1,7 +1,8 @@
 //! The rule of one cluster: while a quorum of one lives, no other of its name acts, and no two ever have members with leases at one moment.
 //!
 //! One exception is documented: all listed seeds of the founder, or all addresses of a former voters' list, are new processes or have given
-//! up, while they cannot reach a part of the cluster that still has its quorum. Whether it applies is judged by true time and the true state of all
+//! up, while they cannot reach a part of the cluster that still has its quorum. A founder that no voter there has any reason to greet is found by its seeds
+//! alone: if only the founder itself has an open way to that part, nothing is said on it. Whether the exception applies is judged by true time and the true state of all
 //! processes and ways when the second cluster is founded. A founding that never acts harms nobody: it is judged when it does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,8 +135,11 @@ impl World {
             let (founder, other) = *self.founding.excepted.get(&cluster)?;
             // One that is begun by mistake asks no seeds.
             let is_mistaken = self.founding.mistaken.contains(&cluster);
-            let group = if is_mistaken { BTreeSet::from([founder]) } else { self.listed(founder) };
-            let (slot, voter) = self.reached_from(&group, other, REACHED_BEFORE_ACTING)?;
+            let (slot, voter) = if is_mistaken {
+                self.reached_from(&BTreeSet::from([founder]), other, REACHED_BEFORE_ACTING, |_, _| true)?
+            } else {
+                self.reached_of(founder, &self.listed(founder), other, REACHED_BEFORE_ACTING)?
+            };
             Some((other, format!("n{slot} and the voter at n{voter} have reached each other before it acts")))
         });
         match against {
@@ -211,7 +215,7 @@ impl World {
             group.insert(founder);
             let reason = match group.iter().find(|slot| !self.is_fresh(**slot, other)) {
                 Some(slot) => format!("n{slot} is neither a new process nor has it given up"),
-                None => match self.reached_from(&group, other, REACHED) {
+                None => match self.reached_of(founder, &group, other, REACHED) {
                     Some((slot, voter)) => format!("n{slot} and the voter at n{voter} reach each other"),
                     None => return None,
                 },
@@ -237,19 +241,46 @@ impl World {
         }
     }
 
-    /// One of these slots and a voter of that cluster, if they have reached each other for so long.
+    /// One of these slots and a voter of that cluster, if they have reached each other for so long; the founder only if one of the two has the address of the other.
+    fn reached_of(
+        &self,
+        founder: SlotIndex,
+        group: &BTreeSet<SlotIndex>,
+        other: Cluster,
+        span: Nanos,
+    ) -> Option<(SlotIndex, SlotIndex)> {
+        self.reached_from(group, other, span, |slot, voter| slot != founder || self.knows_of(founder, voter))
+    }
+
+    /// Whether the voter in that slot greets the founder, or the founder may know of it by more than its seeds: its process was in a cluster before.
+    fn knows_of(&self, founder: SlotIndex, voter: SlotIndex) -> bool {
+        let address = &self.slots[founder].address;
+        // A node without a lease greets the members.
+        let is_member = || {
+            self.slots[voter].life.as_ref().is_some_and(|life| {
+                let mut members = life.node.table().into_iter().flat_map(|table| table.members().values());
+                let is_suspended = !life.node.may_run(life.local(self.now));
+                is_suspended && members.any(|member| member.incarnation.address == *address)
+            })
+        };
+        self.slots[founder].is_same_process || self.seeds_of(voter).contains(address) || is_member()
+    }
+
+    /// One of these slots and a voter of that cluster that may speak to each other, if they have reached each other for so long.
     fn reached_from(
         &self,
         group: &BTreeSet<SlotIndex>,
         other: Cluster,
         span: Nanos,
+        may_speak: impl Fn(SlotIndex, SlotIndex) -> bool,
     ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
         let living = voters.all().filter(|voter| self.is_of(*voter, other));
         let mut slots = living.filter_map(|voter| self.slots.slot_of_voter(voter));
         slots.find_map(|voter| {
-            let from =
-                group.iter().find(|slot| **slot != voter && self.reach_each_other(**slot, voter, span))?;
+            let from = group.iter().find(|slot| {
+                **slot != voter && may_speak(**slot, voter) && self.reach_each_other(**slot, voter, span)
+            })?;
             Some((*from, voter))
         })
     }
