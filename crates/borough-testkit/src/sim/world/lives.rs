@@ -132,7 +132,11 @@ impl World {
         // Once everything heals, every slot is to run.
         let back_after = back_after.or((self.is_healing && *end != End::Closed).then_some(SECOND));
         if let Some(delay) = back_after {
-            self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
+            let at = self.now.after(delay);
+            if *end == End::Left {
+                self.returned = self.returned.max(at);
+            }
+            self.queue.plan(at, Happening::Start { slot, uid: None });
         }
         Ok(())
     }
