@@ -27,8 +27,8 @@ impl Participant {
         let version = self.table.version();
         let timing = self.identity.settings.timing();
         let knows = |uid| self.grants.confirmed(uid).is_some_and(|known| known >= version);
-        let members = self.table.members().keys().filter(|uid| **uid != me);
-        members.into_iter().all(|uid| !self.grants.is_fresh(now, timing, *uid) || knows(*uid))
+        let mut members = self.table.members().keys().filter(|uid| **uid != me);
+        members.all(|uid| !self.grants.is_fresh(now, timing, *uid) || knows(*uid))
             && self.voters_outside(now).all(knows)
     }
 
@@ -37,9 +37,7 @@ impl Participant {
         let suspect_after = self.identity.settings.timing().suspect_after;
         let is_heard = move |uid: &Uid| self.heard.get(uid).is_some_and(|at| now.since(*at) < suspect_after);
         let lives = self.log.voters().all().filter_map(|voter| self.lives.uid(voter));
-        lives.filter(|uid| {
-            *uid != self.uid() && self.table.member(*uid).is_none() && !self.table.is_removed(*uid)
-        })
-        .filter(is_heard)
+        let is_guest = |uid: &Uid| self.table.member(*uid).is_none() && !self.table.is_removed(*uid);
+        lives.filter(move |uid| *uid != self.uid() && is_guest(uid) && is_heard(uid))
     }
 }
