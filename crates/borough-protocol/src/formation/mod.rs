@@ -1,7 +1,7 @@
 //! How a node finds its cluster, or founds one.
 //!
-//! The promise: as long as a quorum of a cluster's voters lives and reaches the seeds of the node, the node founds no other cluster; and of nodes with
-//! the same list of seeds one founds, in whatever order they start.
+//! The promise: as long as a quorum of a cluster's voters lives and can reach a seed on the node's list, or the node itself if that is one of their seeds, the
+//! node founds no other cluster; and of nodes with the same list of seeds one founds, in whatever order they start.
 //!
 //! ```text
 //!   asks every address it has to hear, again and again
@@ -339,12 +339,12 @@ impl Seeking {
 
     /// Asks around, if it is time.
     pub fn on_deadline(&mut self, now: Timestamp, say: &mut Vec<Say>) -> Outcome {
-        // Whatever came while it stood still is not handled yet: a member of a cluster may have greeted it.
-        let stood_still = now.since(self.next_deadline()) > self.settings.max_pause;
+        let stood_still = self.stood_still(now);
         if !stood_still && self.founds(now) {
             return Outcome::Founds;
         }
-        if now < self.next {
+        // One that stood still asks at once, or the end of its wait would stay in the past.
+        if now < self.next && !stood_still {
             // The wait was over, and something is missing after all.
             self.look_at_answers(now, say);
             return Outcome::Seeking;
@@ -364,6 +364,11 @@ impl Seeking {
             say.push(Say::Knock(address.clone(), knock.clone()));
         }
         Outcome::Seeking
+    }
+
+    /// Whether it missed its deadline. Whatever came meanwhile is not handled yet: a member of a cluster may have greeted it, and promises of this attempt may be over.
+    fn stood_still(&self, now: Timestamp) -> bool {
+        now.since(self.next_deadline()) > self.settings.max_pause
     }
 
     /// What it asks everybody.
@@ -474,6 +479,7 @@ impl Seeking {
     /// A promise that comes after this node yielded binds its giver for nothing: it is released, or seeds that all start at once
     /// would wait for each other's promises to expire.
     pub fn promised(&mut self, now: Timestamp, from: Uid, vow: Vow, say: &mut Vec<Say>) -> Outcome {
+        let stood_still = self.stood_still(now);
         if let Some(memory) = vow.past.memory() {
             self.remember(memory);
         }
@@ -530,7 +536,7 @@ impl Seeking {
             self.stands_back |= vow.holder < self.me.address;
         }
         self.look_at_answers(now, say);
-        if self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
+        if !stood_still && self.founds(now) { Outcome::Founds } else { Outcome::Seeking }
     }
 
     fn note_pledged(&mut self, vow: &Vow) {

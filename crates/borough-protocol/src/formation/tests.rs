@@ -380,6 +380,28 @@ fn a_node_that_stood_still_asks_again_before_it_founds() {
 }
 
 #[test]
+fn a_node_that_stood_still_until_just_before_it_asks_again_asks_at_once() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.wait = 2 * SECOND;
+    // The wait ends long before the next round of questions, and the pause between the two.
+    let settings = Settings { max_pause: a.settings.seed_ask_interval / 4, ..Settings::default() };
+    a.settings = Checked::new(settings).expect("good");
+    let max_pause = a.settings.max_pause;
+    a.on_deadline(at(0), &mut Vec::new());
+    assert!(!founds(&mut a, at(10), 2, 1, true));
+    let wait_ends = at(10) + a.wait;
+    assert!(matches!(wake_until(&mut a, wait_ends - Duration::from_millis(1)), Outcome::Seeking));
+    assert_eq!(a.next_deadline(), wait_ends);
+    let late = wait_ends + max_pause + Duration::from_millis(1);
+    // Neither its own clock nor a promise that waited for it makes it a founder.
+    assert!(!founds(&mut a.clone(), late, 2, 1, true));
+    let mut say = Vec::new();
+    assert!(matches!(a.on_deadline(late, &mut say), Outcome::Seeking));
+    assert!(a.next_deadline() > late);
+    assert!(matches!(&say[..], [Say::Knock(_, knock)] if knock.attempt == Some(2)));
+}
+
+#[test]
 fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
     let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
     a.wait = 2 * SECOND;

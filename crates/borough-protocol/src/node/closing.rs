@@ -3,6 +3,8 @@
 use super::departure::Departure;
 use super::interface::{Effect, Event};
 use super::participant::Participant;
+use crate::incarnation::Uid;
+use crate::log::Log;
 use crate::machine::Effects;
 use crate::time::Timestamp;
 
@@ -16,7 +18,7 @@ impl Participant {
         }
     }
 
-    /// A voter stays until every member it still hears has the news; anybody else may go at once.
+    /// A voter stays until every member and every voter that it still hears has the news; anybody else may go at once.
     pub(super) fn all_know_of_closing(&self, now: Timestamp) -> bool {
         let me = self.uid();
         if !self.votes() {
@@ -24,9 +26,18 @@ impl Participant {
         }
         let version = self.table.version();
         let timing = self.identity.settings.timing();
-        self.table.members().keys().filter(|uid| **uid != me).all(|uid| {
-            !self.grants.is_fresh(now, timing, *uid)
-                || self.grants.confirmed(*uid).is_some_and(|known| known >= version)
-        })
+        let knows = |uid| self.grants.confirmed(uid).is_some_and(|known| known >= version);
+        let mut members = self.table.members().keys().filter(|uid| **uid != me);
+        members.all(|uid| !self.grants.is_fresh(now, timing, *uid) || knows(*uid))
+            && self.voters_outside(now).all(knows)
+    }
+
+    /// The lives of voters that are heard and not admitted yet: a voter on a disk that has just started again would wait for those that have stopped.
+    fn voters_outside(&self, now: Timestamp) -> impl Iterator<Item = Uid> + '_ {
+        let suspect_after = self.identity.settings.timing().suspect_after;
+        let is_heard = move |uid: &Uid| self.heard.get(uid).is_some_and(|at| now.since(*at) < suspect_after);
+        let lives = self.log.voters().all().filter_map(|voter| self.lives.uid(voter));
+        let is_guest = |uid: &Uid| self.table.member(*uid).is_none() && !self.table.is_removed(*uid);
+        lives.filter(move |uid| *uid != self.uid() && is_guest(uid) && is_heard(uid))
     }
 }

@@ -128,8 +128,9 @@ impl Table {
 
     pub(super) fn host(&mut self, uid: Uid, id: KindId) -> bool {
         let era = self.cluster.era;
-        let is_member = self.members.contains_key(&uid);
-        let Some(kind) = self.kind_mut(id).filter(|kind| is_member && !kind.hosts.contains(&uid)) else {
+        // What it left behind would be its own again: nothing is given to a member that leaves.
+        let stays = self.stays(uid);
+        let Some(kind) = self.kind_mut(id).filter(|kind| stays && !kind.hosts.contains(&uid)) else {
             return false;
         };
         kind.hosts.insert(uid);
@@ -247,9 +248,14 @@ impl Table {
 
     /// Whether shards of that type may be given to that member: it hosts the type, and stays.
     pub fn may_host(&self, uid: Uid, kind: KindId) -> bool {
-        let stays = |state| state == State::Active || self.flaws.has(Flaw::RebalanceToLeavingNode);
         let hosts = |kind: &KindTable| self.counts_as_host(uid, kind);
-        self.members.get(&uid).is_some_and(|member| stays(member.state)) && self.kind(kind).is_some_and(hosts)
+        self.stays(uid) && self.kind(kind).is_some_and(hosts)
+    }
+
+    /// Whether it is a member and does not leave: only such a one becomes a host, or an owner.
+    pub fn stays(&self, uid: Uid) -> bool {
+        let stays = |state| state == State::Active || self.flaws.has(Flaw::RebalanceToLeavingNode);
+        self.members.get(&uid).is_some_and(|member| stays(member.state))
     }
 
     /// Who may be given a shard must also keep it: else a coordinator that is alone would give it anew without end.

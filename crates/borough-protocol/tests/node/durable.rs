@@ -204,6 +204,26 @@ fn a_closed_cluster_is_founded_again_also_with_a_node_that_missed_it() {
     assert!(cluster(&rig, "c").era > before.era);
 }
 
+/// It is no member yet, and has just been heard: the others wait until it knows, or it would wait for them.
+#[test]
+fn a_voter_that_has_just_started_again_hears_that_the_cluster_closes() {
+    let mut rig = grown(&THREE);
+    rig.crash("c");
+    rig.wait_until("removed", 5 * SECOND, |rig| rig.table("a").members().len() == 2);
+    // It is heard, but has not asked for a lease yet, and its log is late.
+    rig.network.rule(Fate::Held, |parcel| parcel.at == "c" && matches!(parcel.word(), Some(Word::Log(_))));
+    let asks = |parcel: &Parcel| parcel.from == "c" && matches!(parcel.word(), Some(Word::Renew(_)));
+    rig.network.rule(Fate::Held, asks);
+    rig.start("c");
+    rig.pass(50 * MILLI);
+    rig.command("a", Command::CloseCluster);
+    rig.pass(100 * MILLI);
+    rig.network.clear_rules();
+    rig.release();
+    rig.wait_until("all closed", 5 * SECOND, |rig| rig.nodes.is_empty());
+    assert!(rig.ends.iter().all(|(_, end)| *end == End::Closed), "{:?}", rig.ends);
+}
+
 #[test]
 fn a_node_that_was_removed_comes_back_as_the_voter_it_was() {
     let mut rig = grown(&THREE);

@@ -18,8 +18,8 @@ impl Shards {
                 match scene.table.kind_named(&kind.name) {
                     None if scene.table.may_declare(kind) => propose.once(Change::Declare(kind.clone())),
                     Some((id, known)) if *hosts && known.kind() == kind && !known.hosts().contains(uid) => {
-                        let ended = report.ended.contains(&id);
-                        if !ended && scene.table.member(*uid).is_some_and(|member| has_role(member, kind)) {
+                        let may = !report.ended.contains(&id) && scene.table.stays(*uid);
+                        if may && scene.table.member(*uid).is_some_and(|member| has_role(member, kind)) {
                             propose.once(Change::Host(*uid, id));
                         }
                     }

@@ -65,6 +65,13 @@ impl Region {
 
     /// Goes on with leaving, as far as that is possible now.
     pub(super) fn depart(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        if let Departure::Asking { until, .. } = self.departure
+            && now < until
+            && !self.is_empty()
+        {
+            // Once it has said goodbye others get what it owns at once: while anything lives here it must not say so.
+            self.departure = Departure::Moving { until };
+        }
         if let Departure::Moving { until } = self.departure {
             let too_late = until <= now;
             self.drop_what_must_stay(too_late, effects);

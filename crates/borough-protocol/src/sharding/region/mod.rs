@@ -10,6 +10,7 @@
 //! ```text
 //! staying --Drain--> moving away --nothing owned, living or coming here--> asking all others --all clear--> Drained
 //!                        |--no other host: Drop--|                              |
+//!                        |<--------- something lives here after all ------------|
 //!                        +---------- after 60 s: Drop the rest, Drained <-------+
 //! ```
 //! A node that leaves asks the others whether they still send through it ([`Word::Leaving`]): what they sent by an old way stands in
@@ -415,11 +416,13 @@ impl Region {
                     shown.filter(|_| is_host).map(|(id, _)| self.dropped_of(id)).unwrap_or_default();
                 // What was dropped begins anew only after this node was taken for no host: also if it wants to be one again.
                 let has_ended = started.ended.is_some() || !dropped.is_empty();
+                // One that leaves becomes no host again: what it has dropped would begin anew there.
+                let wants_to_host = started.hosts && self.departure == Departure::Staying;
                 match shown {
                     None if started.ended.is_none() => {
                         report.kinds.push((started.kind.clone(), started.hosts));
                     }
-                    Some((_, shown)) if started.hosts && !is_host && *shown.kind() == started.kind => {
+                    Some((_, shown)) if wants_to_host && !is_host && *shown.kind() == started.kind => {
                         report.kinds.push((started.kind.clone(), true));
                     }
                     Some((id, _)) if has_ended && is_host => {

@@ -278,6 +278,16 @@ fn what_an_owner_that_hosts_the_type_no_more_has_left_begins_anew_with_whoever_h
 }
 
 #[test]
+fn a_member_that_leaves_does_not_become_a_host_again() {
+    let mut table = owned();
+    apply(&mut table, Change::Drain(uid(1)));
+    assert_eq!(apply(&mut table, Change::EndHosting(uid(1), KIND)), Applied::Shards);
+    no_longer_fits(&table, &Change::Host(uid(1), KIND));
+    assert_eq!(apply(&mut table, step(Step::Own(uid(2), epoch(2)))), Applied::Shards);
+    assert_eq!(entry(&table).owner, uid(2), "it begins anew with another at once");
+}
+
+#[test]
 fn of_several_steps_each_counts_for_itself() {
     let steps =
         [(SHARD, Step::Settle(epoch(1))), (ShardId { kind: KIND, number: 0 }, Step::Own(uid(2), epoch(1)))];

@@ -4,13 +4,15 @@
 //! nothing: until then nobody is removed who wants to stay. Nor while disks are slow. Two that are apart both stay if the younger of them is one of the voters of
 //! the last minutes of whom no more may go.
 
+use std::collections::BTreeSet;
+
 use borough_protocol::incarnation::Uid;
 use borough_protocol::settings::Strategy;
 
 use super::{Happening, World};
 use crate::sim::cuts::SlotIndex;
 use crate::sim::life::Life;
-use crate::sim::moment::{Nanos, SECOND};
+use crate::sim::moment::{Moment, Nanos, SECOND};
 use crate::sim::plan::Mode;
 use crate::sim::violation::Violation;
 
@@ -115,8 +117,23 @@ impl World {
         self.network.cuts.is_cut(one, other) || self.network.cuts.is_cut(other, one)
     }
 
-    /// A new coordinator waits as long again, and after a removal for bad links the next one waits: looks later. Who is no longer cut apart is not waited for,
-    /// and who is cut apart for a second time by then has been for no longer than that.
+    /// When the last pair around these two was cut apart, of those that were before a decision on the two was due: it waits for such a pair, which may break yet, so
+    /// that the fewest go. One that is cut later comes too late to be waited for.
+    fn last_cut_around(&self, pair: (SlotIndex, SlotIndex), since: Moment) -> Moment {
+        let touches = |nodes: &BTreeSet<SlotIndex>, (one, other): &(SlotIndex, SlotIndex)| {
+            nodes.contains(one) || nodes.contains(other)
+        };
+        let two = BTreeSet::from([pair.0, pair.1]);
+        let paired = self.apart_since.keys().filter(|cut| touches(&two, cut));
+        let around: BTreeSet<SlotIndex> =
+            paired.flat_map(|(one, other)| [*one, *other]).chain(two.clone()).collect();
+        let due = since.after(Self::apart());
+        let near = self.apart_since.iter().filter(|(cut, at)| touches(&around, cut) && **at < due);
+        near.map(|(_, at)| *at).fold(since, Moment::max)
+    }
+
+    /// A new coordinator waits as long again, after a removal for bad links the next one waits, and a decision waits for pairs around it: looks later. Who is no
+    /// longer cut apart is not waited for, and who is cut apart for a second time by then has been for no longer than that.
     fn wait_again(&mut self, (one, other): (Uid, Uid)) -> bool {
         let Some((one_slot, other_slot)) = self.slots.slot_of(one).zip(self.slots.slot_of(other)) else {
             return true;
@@ -126,7 +143,7 @@ impl World {
             return true;
         }
         let since = self.apart_since.get(&pair).copied().unwrap_or_default();
-        let elected = self.rules.last_election().max(since).after(Self::apart());
+        let elected = self.rules.last_election().max(self.last_cut_around(pair, since)).after(Self::apart());
         let again = self.rules.last_cut_off().map_or(elected, |removed| elected.max(removed.after(PACE)));
         let waits = again > self.now;
         if waits {

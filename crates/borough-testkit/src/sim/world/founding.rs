@@ -1,7 +1,8 @@
 //! The rule of one cluster: while a quorum of one lives, no other of its name acts, and no two ever have members with leases at one moment.
 //!
 //! One exception is documented: all listed seeds of the founder, or all addresses of a former voters' list, are new processes or have given
-//! up, while they cannot reach a part of the cluster that still has its quorum. Whether it applies is judged by true time and the true state of all
+//! up, while they cannot reach a part of the cluster that still has its quorum. A founder that no voter there has any reason to greet is found by its seeds
+//! alone: if only the founder itself has an open way to that part, nothing is said on it. Whether the exception applies is judged by true time and the true state of all
 //! processes and ways when the second cluster is founded. A founding that never acts harms nobody: it is judged when it does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,8 +244,25 @@ impl World {
         }
     }
 
-    /// One of these slots and a voter of that cluster, if they have reached each other for so long. The founder counts as one of them for a voter that lists it, which
-    /// greets it, and if it was told of that cluster: then it asks the voters itself. Otherwise neither knows of the other.
+    /// Whether the voter in that slot greets the founder, or the founder may know of it by more than its seeds: its process was in a cluster before, or it was told of that
+    /// one and asks the voters itself.
+    fn knows_of(&self, founder: SlotIndex, voter: SlotIndex, other: Cluster) -> bool {
+        let address = &self.slots[founder].address;
+        // A node without a lease greets the members.
+        let is_member = || {
+            self.slots[voter].life.as_ref().is_some_and(|life| {
+                let mut members = life.node.table().into_iter().flat_map(|table| table.members().values());
+                let is_suspended = !life.node.may_run(life.local(self.now));
+                is_suspended && members.any(|member| member.incarnation.address == *address)
+            })
+        };
+        let table = self.slots[founder].life.as_ref().and_then(|life| life.node.table());
+        let is_told = table.is_some_and(|table| table.ancestors().has(other));
+        is_told || self.slots[founder].is_same_process || self.named(voter).contains(&founder) || is_member()
+    }
+
+    /// One of these slots and a voter of that cluster, if they have reached each other for so long; the founder, if it is none of them, only if one of the two knows of the
+    /// other.
     fn reached_from(
         &self,
         (group, founder): (&BTreeSet<SlotIndex>, SlotIndex),
@@ -253,11 +271,9 @@ impl World {
     ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
         let living = voters.all().filter(|voter| self.is_of(*voter, other));
-        let table = self.slots[founder].life.as_ref().and_then(|life| life.node.table());
-        let is_told = table.is_some_and(|table| table.ancestors().has(other));
         let mut slots = living.filter_map(|voter| self.slots.slot_of_voter(voter));
         slots.find_map(|voter| {
-            let is_known = is_told || self.named(voter).contains(&founder);
+            let is_known = self.knows_of(founder, voter, other);
             let mut all = group.iter().copied().chain(is_known.then_some(founder));
             let from = all.find(|slot| *slot != voter && self.reach_each_other(*slot, voter, span))?;
             Some((from, voter))

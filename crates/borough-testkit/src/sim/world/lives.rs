@@ -136,7 +136,11 @@ impl World {
             other => other,
         };
         if let Some(delay) = back_after {
-            self.queue.plan(self.now.after(delay), Happening::Start { slot, uid: None });
+            let at = self.now.after(delay);
+            if *end == End::Left {
+                self.returned = self.returned.max(at);
+            }
+            self.queue.plan(at, Happening::Start { slot, uid: None });
         }
         Ok(())
     }

@@ -101,6 +101,8 @@ pub(super) struct World {
     apart_since: BTreeMap<(SlotIndex, SlotIndex), Moment>,
     /// Who was removed because an operator wanted it, and when the first node heard of it.
     removed_on_request: BTreeMap<Uid, Moment>,
+    /// When the last node that left in order is started again.
+    returned: Moment,
     /// Since when as many vote as the strategy asks for; none: they are too few to remove anybody.
     complete_since: Option<Moment>,
     /// What the input is that a node handles, if a node of another cluster greets it.
@@ -172,6 +174,7 @@ impl World {
             cut_off: BTreeSet::new(),
             apart_since: BTreeMap::new(),
             removed_on_request: BTreeMap::new(),
+            returned: Moment::START,
             meeting: None,
             closed: None,
             closed_at: None,

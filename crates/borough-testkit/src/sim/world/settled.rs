@@ -20,9 +20,9 @@ impl World {
     }
 
     /// From when on a cluster that heals has its time: an order to remove a member, given before, is a fault that strikes once it is carried out. The node that
-    /// took note of it repeats it until then, and is heard only as a member.
+    /// took note of it repeats it until then, and is heard only as a member. So is an order to leave: the node is to come back, and joins when it does.
     pub(in crate::sim) fn undisturbed_since(&self, healing: Moment) -> Moment {
-        self.removed_on_request.values().copied().fold(healing, Moment::max)
+        self.removed_on_request.values().copied().fold(healing.max(self.returned), Moment::max)
     }
 
     /// A node hears that somebody was removed: notes when the first does, if it was by an order.

@@ -111,6 +111,48 @@ fn what_no_other_hosts_is_dropped() {
 }
 
 #[test]
+fn one_that_leaves_does_not_want_to_host_again_what_it_dropped() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    for number in 2..=4 {
+        rig.change(Change::EndHosting(uid(number), KindId(0)));
+    }
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    rig.tell(Input::Drain);
+    rig.tell(Input::Dropped { shard: SHARD, epoch: e(1) });
+    assert_eq!(rig.report().dropped, vec![(SHARD, e(1))], "others may have it at once");
+    rig.change(Change::EndHosting(uid(1), KindId(0)));
+    rig.see();
+    assert!(rig.report().is_empty(), "{:?}", rig.report());
+}
+
+#[cfg(feature = "flaws")]
+#[test]
+fn one_that_is_given_a_shard_while_it_asks_the_others_has_not_drained() {
+    let mut rig = Rig::new();
+    rig.table = rig.table.clone().with_flaws(Flaws::only(Flaw::RebalanceToLeavingNode));
+    rig.change(Change::Drain(uid(1)));
+    let version = rig.table.version();
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), [leaving(2, version), leaving(3, version), leaving(4, version)]);
+    rig.hear(2, Word::Clear { version });
+    rig.hear(3, Word::Clear { version });
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    assert_eq!(rig.hear(4, Word::Clear { version }), vec![], "it lives here");
+    rig.step_and_see(Step::Move(uid(2), e(2)));
+    rig.froze(e(2));
+    rig.step(Step::Settle(e(2)));
+    let version = rig.table.version();
+    assert!(rig.see().contains(&leaving(4, version)), "it asks all of them again");
+    rig.closed(false);
+    for number in 2..=3 {
+        rig.hear(number, Word::Clear { version });
+    }
+    assert_eq!(rig.hear(4, Word::Clear { version }), vec![Effect::Drained]);
+}
+
+#[test]
 fn what_has_not_moved_away_in_time_is_dropped() {
     let mut rig = Rig::new();
     rig.step_and_see(Step::Own(uid(1), e(1)));
