@@ -46,7 +46,9 @@ fn restarted() -> Rig {
 fn voters_with_shorter_leases_wait_for_those_that_their_last_lives_counted_for() {
     let mut rig = restarted();
     let d = rig.uid("d");
-    rig.always("nobody works", wait(long()) - MILLI, |rig| VOTERS.iter().all(|name| !rig.runs(name)));
+    rig.always("nobody works", wait(long()).saturating_sub(MILLI), |rig| {
+        VOTERS.iter().all(|name| !rig.runs(name))
+    });
     // The rig fails if "d" runs when it is free.
     rig.wait_until("freed", 20 * SECOND, |rig| rig.heard(&Event::Freed(d)));
     rig.wait_until("they go on", 10 * SECOND, |rig| rig.is_whole(&VOTERS));
