@@ -412,7 +412,8 @@ impl Seeking {
     /// The clusters that have ended, as far as it knows.
     fn ended(&self) -> impl Iterator<Item = Cluster> + '_ {
         let own = self.memory.iter().filter(|_| self.bond == Some(Bond::Ended));
-        own.map(|memory| memory.cluster).chain(self.ended.iter().copied())
+        // What it succeeded had ended before it, or was given up by an operator.
+        own.flat_map(|memory| memory.lineage()).chain(self.ended.iter().copied())
     }
 
     fn has_ended(&self, cluster: Cluster) -> bool {
@@ -484,8 +485,9 @@ impl Seeking {
             self.remember(memory);
         }
         if let Past::Ended(memory) = &vow.past {
-            // Not what it succeeded: an operator may have ordered that by mistake, while the predecessor lived.
-            self.learn_ended(memory.cluster);
+            for cluster in memory.lineage() {
+                self.learn_ended(cluster);
+            }
         }
         for memory in vow.heard_of.iter() {
             self.hear_of(memory);

@@ -90,7 +90,7 @@ impl Participant {
         let memory = self.memory();
         let is_over =
             knock.over.iter().any(|over| over.cluster == memory.cluster && over.voters >= memory.voters.id)
-                || knock.ended.contains(&memory.cluster);
+                || knock.ended.contains(&memory.cluster) && self.has_been_cut_off(now);
         if is_over && self.holder.standing(now) != Standing::Running {
             return Some(End::GaveUp(GaveUp::Over));
         }

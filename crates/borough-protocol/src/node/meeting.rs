@@ -145,6 +145,10 @@ impl Participant {
                 self.goes_on_without_me(now, from, effects);
             }
             self.help(now, from, other.life, effects);
+            if ours.life != Life::Working {
+                // The other one may know that this life was removed, and hear nothing else of it.
+                self.answer_greeting(now, from, ours, other, effects);
+            }
             return None;
         }
         let flaws = self.identity.settings.flaws;
@@ -193,6 +197,13 @@ impl Participant {
             Standing::Suspended => now.since(self.suspended_since),
         };
         CutOff { since, wait: self.identity.settings.timing().wait }
+    }
+
+    /// Whether it has had no quorum for so long that nobody has a lease by its vote. Before that it does not yield to a successor of its cluster, nor believe that its
+    /// cluster has ended: an operator may have had a node recover it by mistake, and have ended the successor.
+    pub(super) fn has_been_cut_off(&self, now: Timestamp) -> bool {
+        let CutOff { since, wait } = self.cut_off(now);
+        since >= wait
     }
 
     /// A node of this cluster greets, so it does not know who votes by now, or that it was removed.

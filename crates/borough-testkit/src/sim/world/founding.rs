@@ -244,11 +244,10 @@ impl World {
         }
     }
 
-    /// Whether the voter in that slot greets the founder, or the founder may know of it by more than its seeds: its process was in a cluster before, or it was told of that
-    /// one and asks the voters itself.
-    fn knows_of(&self, founder: SlotIndex, voter: SlotIndex, other: Cluster) -> bool {
-        let address = &self.slots[founder].address;
-        // A node without a lease greets the members.
+    /// Whether a node in that slot and the voter find each other as soon as the network lets them: one of them lists the other as a seed, the voter has no lease and greets
+    /// it as a member, or the process in that slot was in a cluster before and has the addresses of others from there.
+    fn find_each_other(&self, slot: SlotIndex, voter: SlotIndex) -> bool {
+        let address = &self.slots[slot].address;
         let is_member = || {
             self.slots[voter].life.as_ref().is_some_and(|life| {
                 let mut members = life.node.table().into_iter().flat_map(|table| table.members().values());
@@ -256,13 +255,12 @@ impl World {
                 is_suspended && members.any(|member| member.incarnation.address == *address)
             })
         };
-        let table = self.slots[founder].life.as_ref().and_then(|life| life.node.table());
-        let is_told = table.is_some_and(|table| table.ancestors().has(other));
-        is_told || self.slots[founder].is_same_process || self.named(voter).contains(&founder) || is_member()
+        let is_listed = self.named(voter).contains(&slot) || self.named(slot).contains(&voter);
+        is_listed || self.slots[slot].is_same_process || is_member()
     }
 
-    /// One of these slots and a voter of that cluster, if they have reached each other for so long; the founder, if it is none of them, only if one of the two knows of the
-    /// other.
+    /// One of these slots, or the founder, and a voter of that cluster, if they find each other and have reached each other for so long. A founder that was told of that
+    /// cluster asks its voters.
     fn reached_from(
         &self,
         (group, founder): (&BTreeSet<SlotIndex>, SlotIndex),
@@ -271,11 +269,15 @@ impl World {
     ) -> Option<(SlotIndex, SlotIndex)> {
         let voters = self.newest_voters(other)?;
         let living = voters.all().filter(|voter| self.is_of(*voter, other));
+        let table = self.slots[founder].life.as_ref().and_then(|life| life.node.table());
+        let is_told = table.is_some_and(|table| table.ancestors().has(other));
+        let finds = |slot: SlotIndex, voter: SlotIndex| {
+            slot != voter && (slot == founder && is_told || self.find_each_other(slot, voter))
+        };
         let mut slots = living.filter_map(|voter| self.slots.slot_of_voter(voter));
         slots.find_map(|voter| {
-            let is_known = self.knows_of(founder, voter, other);
-            let mut all = group.iter().copied().chain(is_known.then_some(founder));
-            let from = all.find(|slot| *slot != voter && self.reach_each_other(*slot, voter, span))?;
+            let mut all = group.iter().copied().chain([founder]);
+            let from = all.find(|slot| finds(*slot, voter) && self.reach_each_other(*slot, voter, span))?;
             Some((from, voter))
         })
     }
