@@ -139,8 +139,8 @@ pub struct Seeking {
     stands_back: bool,
     attempt: u32,
     attempt_ends: Timestamp,
-    /// Which addresses promised in this attempt, and which life of each: a node that restarts has one voice.
-    granted: BTreeMap<Address, Uid>,
+    /// Which addresses promised in this attempt, which life of each, for a node that restarts has one voice, and when it said so last.
+    granted: BTreeMap<Address, (Uid, Timestamp)>,
     /// Those that answered in this attempt, whatever they said, and the directory of each.
     heard: BTreeMap<Address, VoterId>,
     /// Those that keep what they have, as they said in this attempt.
@@ -220,7 +220,7 @@ impl Seeking {
 
     /// Where one listens that answered in this attempt.
     pub fn address_of(&self, uid: Uid) -> Option<&Address> {
-        let promised = self.granted.iter().find(|(_, promised)| **promised == uid);
+        let promised = self.granted.iter().find(|(_, (promised, _))| *promised == uid);
         promised.map(|(address, _)| address).or_else(|| Some(&self.suspended.get(&uid)?.address))
     }
 
@@ -471,7 +471,7 @@ impl Seeking {
     }
 
     fn release_all(&mut self, say: &mut Vec<Say>) {
-        say.extend(self.granted.values().map(|uid| Say::Release(*uid, self.attempt)));
+        say.extend(self.granted.values().map(|(uid, _)| Say::Release(*uid, self.attempt)));
         self.granted.clear();
     }
 
@@ -528,11 +528,11 @@ impl Seeking {
             if is_required || self.granted.len() < PLEDGED_MAX {
                 // It may have been asked for a reason that is gone: what it says counts as its promise does.
                 self.note_pledged(&vow);
-                self.granted.insert(vow.seed, from);
+                self.granted.insert(vow.seed, (from, now));
             }
         } else if current && is_required {
             // Another life may listen there by now.
-            if self.granted.get(&vow.seed) != Some(&from) {
+            if self.granted.get(&vow.seed).is_none_or(|(uid, _)| *uid != from) {
                 self.granted.remove(&vow.seed);
             }
             self.stands_back |= vow.holder < self.me.address;

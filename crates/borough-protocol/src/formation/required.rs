@@ -63,13 +63,21 @@ impl Seeking {
         self.granted.contains_key(address)
     }
 
+    /// Whether the node there has promised, and has said so again when it was asked last: members of a cluster may have greeted it since, and its word of that may not
+    /// arrive. One question and its answer may be lost.
+    fn still_promises(&self, now: Timestamp, address: &Address) -> bool {
+        let lately = self.settings.seed_ask_interval * 2 + self.settings.round_trip;
+        let is_late = |at: Timestamp| now.since(at) > lately;
+        self.has_promised(address) && !self.granted.get(address).is_some_and(|(_, at)| is_late(*at))
+    }
+
     /// Whether nothing but time is missing.
     pub(super) fn is_complete(&self, now: Timestamp) -> bool {
         if !self.asks() || self.durable().next().is_some() {
             return false;
         }
         let is_seed = |address: &&Address| self.seeds.contains(address);
-        let promised = self.seeds.iter().filter(|seed| self.has_promised(seed)).count();
+        let promised = self.seeds.iter().filter(|seed| self.still_promises(now, seed)).count();
         let seeds = match self.founding.with {
             FoundWith::Never => false,
             FoundWith::All => {
@@ -88,7 +96,7 @@ impl Seeking {
         seeds
             && is_discovered
             && !self.is_unclear()
-            && voters.all(|address| self.has_promised(address))
+            && voters.all(|address| self.still_promises(now, address))
             && self.promised_before().all(|pledge| self.is_answered(pledge))
     }
 }

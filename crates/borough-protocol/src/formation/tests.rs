@@ -356,6 +356,24 @@ fn a_node_that_never_founds_promises_to_anybody() {
 }
 
 /// Wakes it at each of its deadlines until then, and then.
+/// Lets it ask, and `b` promise whenever it is asked.
+fn promised_until(seeking: &mut Seeking, until: Timestamp) -> Outcome {
+    let b = Uid::new(2).expect("not 0");
+    while seeking.next_deadline() < until {
+        let (now, mut say) = (seeking.next_deadline(), Vec::new());
+        let outcome = seeking.on_deadline(now, &mut say);
+        let is_asked = say.iter().any(|said| matches!(said, Say::Knock(..)));
+        let promise = vow("b", seeking.attempt, true);
+        if let Outcome::Founds = outcome {
+            return Outcome::Founds;
+        }
+        if is_asked && let Outcome::Founds = seeking.promised(now, b, promise, &mut Vec::new()) {
+            return Outcome::Founds;
+        }
+    }
+    seeking.on_deadline(until, &mut Vec::new())
+}
+
 fn wake_until(seeking: &mut Seeking, until: Timestamp) -> Outcome {
     while seeking.next_deadline() < until {
         let now = seeking.next_deadline();
@@ -390,7 +408,7 @@ fn a_node_that_stood_still_until_just_before_it_asks_again_asks_at_once() {
     a.on_deadline(at(0), &mut Vec::new());
     assert!(!founds(&mut a, at(10), 2, 1, true));
     let wait_ends = at(10) + a.wait;
-    assert!(matches!(wake_until(&mut a, wait_ends - Duration::from_millis(1)), Outcome::Seeking));
+    assert!(matches!(promised_until(&mut a, wait_ends - Duration::from_millis(1)), Outcome::Seeking));
     assert_eq!(a.next_deadline(), wait_ends);
     let late = wait_ends + max_pause + Duration::from_millis(1);
     // Neither its own clock nor a promise that waited for it makes it a founder.
@@ -408,7 +426,7 @@ fn it_founds_once_nothing_was_missing_for_as_long_as_it_waits() {
     a.on_deadline(at(0), &mut Vec::new());
     assert!(!founds(&mut a, at(10), 2, 1, true));
     assert_eq!(a.next_deadline(), at(200));
-    assert!(matches!(wake_until(&mut a, at(2_009)), Outcome::Seeking));
+    assert!(matches!(promised_until(&mut a, at(2_009)), Outcome::Seeking));
     // Another life listens there by then, and has promised to another.
     let (mut late, uid) = (a.clone(), Uid::new(12).expect("not 0"));
     late.promised(at(2_009), uid, vow("b", 1, false), &mut Vec::new());
@@ -424,7 +442,7 @@ fn a_wait_that_something_new_ends_leaves_no_deadline_in_the_past() {
         a.wait = 2 * SECOND;
         a.on_deadline(at(0), &mut Vec::new());
         assert!(!founds(&mut a, at(10), 2, 1, true));
-        assert!(matches!(wake_until(&mut a, at(2_009)), Outcome::Seeking));
+        assert!(matches!(promised_until(&mut a, at(2_009)), Outcome::Seeking));
         assert_eq!(a.next_deadline(), at(2_010));
         a
     };
@@ -739,6 +757,23 @@ fn a_promise_that_is_not_needed_any_more_is_given_back_with_the_others() {
     let mut say = Vec::new();
     a.gives_up(&mut say);
     assert!(matches!(say[..], [Say::Release(to, 1)] if to == c), "{say:?}");
+}
+
+/// Seed 386366 of the simulator: members of a cluster greeted the one that had promised, and the way from it to the founder was cut meanwhile.
+#[test]
+fn a_promise_that_is_not_said_again_does_not_count() {
+    let mut a = seeking("a", 1, &["a", "b"], Flaws::default());
+    a.wait = Duration::from_secs(1);
+    let b = Uid::new(2).expect("not 0");
+    a.on_deadline(at(0), &mut Vec::new());
+    a.promised(at(10), b, vow("b", 1, true), &mut Vec::new());
+    while a.next_deadline() < at(4000) {
+        let now = a.next_deadline();
+        assert!(matches!(a.on_deadline(now, &mut Vec::new()), Outcome::Seeking), "{now:?}");
+    }
+    let promises = a.next_deadline();
+    a.promised(promises, b, vow("b", a.attempt, true), &mut Vec::new());
+    assert!(matches!(promised_until(&mut a, promises + Duration::from_secs(1)), Outcome::Founds));
 }
 
 /// Its word that gives the promise back may be lost.
