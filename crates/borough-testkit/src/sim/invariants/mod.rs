@@ -340,9 +340,16 @@ impl Rules {
         message: &Message,
     ) -> Result<(), Violation> {
         restarted::says(now, life, life.watch.resumes, &self.settings, message)?;
-        if let Message::Word { word: Word::Gossip(gossip::Message::Seen { version, .. }), .. } = message {
+        if let Message::Word { word: Word::Gossip(word), .. } = message {
             // It may have had a version for the time of one input only.
-            self.convergence.has(life.uid(), *version);
+            let had = match word {
+                gossip::Message::Seen { version, .. } => Some(*version),
+                gossip::Message::Delta(delta) => Some(delta.version()),
+                gossip::Message::Digest { .. } | gossip::Message::Pull { .. } => None,
+            };
+            if let Some(version) = had {
+                self.convergence.has(life.uid(), version);
+            }
         }
         match to {
             Peer::Node(uid) => renewal::says(life, &life.watch.removals, *uid, message),
