@@ -90,14 +90,22 @@ fn three_in_every_order(rig: impl Fn() -> Rig) {
     });
 }
 
+/// Set to 1, all orders of five nodes are tried, each with one seed and with two: for several minutes.
+const ALL_ORDERS: &str = "BOROUGH_ALL_ORDERS";
+
 /// Every fifth order from that one on: every node is the first of some, and the last. With one seed and with two by turns.
 fn five_in_many_orders(from: usize, rig: impl Fn() -> Rig) {
     let orders = orders(5);
     assert_eq!(orders.len(), 120);
-    let some = orders.into_iter().skip(from).step_by(5).enumerate();
-    each(some, |(number, order)| {
+    let cases: Vec<(usize, Vec<usize>)> = if std::env::var(ALL_ORDERS).is_ok_and(|value| value == "1") {
+        [1, 2].into_iter().flat_map(|seeds| orders.iter().map(move |order| (seeds, order.clone()))).collect()
+    } else {
+        let some = orders.into_iter().skip(from).step_by(5).enumerate();
+        some.map(|(number, order)| (1 + number % 2, order)).collect()
+    };
+    each(cases, |(seeds, order)| {
         let rig = &rig;
-        async move { restart_in_order(rig(), 1 + number % 2, &order).await }
+        async move { restart_in_order(rig(), seeds, &order).await }
     });
 }
 
