@@ -387,6 +387,10 @@ impl Node {
     /// It is welcome: it joins, once the record of that is on its disk.
     fn welcomed(&mut self, now: Timestamp, from: Uid, welcome: &Arc<Welcome>, effects: &mut Effects<Effect>) {
         let is_ours = welcome.table.cluster().name == name_hash(&self.identity.settings.cluster);
+        // Others count for it as a voter, and it has no log: its directory is an older copy. As another voter it forgets nothing.
+        if is_ours && self.identity.is_durable() && welcome.table.voters().names(self.identity.voter) {
+            return self.end(End::GaveUp(GaveUp::Copy), effects);
+        }
         if is_ours && !self.holds_back(from, welcome, effects) {
             self.join(now, from, welcome, effects);
         }

@@ -265,6 +265,30 @@ fn an_older_copy_of_a_directory_is_refused_and_its_node_must_come_as_a_new_one()
     assert!(rig.is_whole(&["a", "c"]) || rig.runs("a") && rig.runs("c"));
 }
 
+/// Seed 427475 of the simulator: the copy had no log yet, and others counted for its node as a voter by then. It voted with nothing in its log.
+#[test]
+fn a_voter_whose_log_is_gone_comes_back_as_another_voter() {
+    let mut rig = Rig::with(durable(), &THREE);
+    rig.each(&THREE, Rig::start);
+    let has_joined = |rig: &mut Rig| rig.disks.of("b").image.record.is_some();
+    let copy = (0..10_000).find_map(|_| {
+        rig.pass(MILLI);
+        has_joined(&mut rig).then(|| rig.disks.of("b").image.clone())
+    });
+    let copy = copy.expect("b joins");
+    assert_eq!(copy.log, None);
+    rig.wait_until("all vote", 10 * SECOND, |rig| rig.voters("a").len() == 3);
+    rig.crash("b");
+    let voter = copy.voter;
+    rig.disks.of("b").image = copy;
+    rig.start("b");
+    rig.wait_until("it gives up", 5 * SECOND, |rig| rig.ends.contains(&("b", End::GaveUp(GaveUp::Copy))));
+    rig.start("b");
+    rig.wait_until("it votes again", 30 * SECOND, |rig| {
+        rig.is_whole(&THREE) && rig.voters("a") == THREE.into() && rig.nodes["b"].voter() != voter
+    });
+}
+
 /// A copy that was made while its node ran: only its log can tell.
 #[test]
 fn a_log_that_came_back_shorter_loses_its_vote_and_gets_a_new_one() {
