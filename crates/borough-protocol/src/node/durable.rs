@@ -429,10 +429,12 @@ impl Participant {
         lists.iter().all(|voters| voters.all().all(|voter| voter == self.voter()))
     }
 
-    /// Whether its log may be needed after it left: it votes; or it learns, and nobody has removed it, so the coordinator may have made a voter of it and have crashed
-    /// before it could say so.
+    /// Whether its log may be needed after it left: it votes; or nobody has removed it, and it learns, or has a log of an earlier life, so the coordinator may have made a
+    /// voter of it and have crashed before it could say so.
     fn may_be_needed(&self) -> bool {
-        self.votes() || self.log.learners().contains(&self.voter()) && !self.table.is_removed(self.uid())
+        let learns = self.log.learners().contains(&self.voter());
+        let is_guest_with_log = self.holder.admission().is_none() && self.log.last_index() > 0;
+        self.votes() || (learns || is_guest_with_log) && !self.table.is_removed(self.uid())
     }
 
     /// What its disk is to say of the cluster.
