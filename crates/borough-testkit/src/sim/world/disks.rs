@@ -173,7 +173,7 @@ impl World {
 
     /// Whether without that disk a majority is left of every list of voters that may be in force, and every node still names a seed that has never lost its
     /// disk. Nothing is promised otherwise: seeds that have all lost their disks and reach nobody found another cluster. Nor if a promise is lost that may have
-    /// made a founder, or what a voter knows of the end of a cluster that other disks still name. One that is about to vote counts as one that does.
+    /// made a founder, or the disk of a node that has such a promise, or what a voter knows of the end of a cluster that other disks still name. One that is about to vote counts as one that does.
     fn can_spare_disk(&self, slot: SlotIndex) -> bool {
         let Image { voter: spared, pledges, record, .. } = &self.disks.of(slot).image;
         let spared = *spared;
@@ -185,7 +185,11 @@ impl World {
             .as_ref()
             .filter(|record| record.bond != Bond::Member)
             .is_some_and(|record| (0..self.slots.len()).any(|other| names(other, record.memory.cluster)));
+        let has_promised = |other: SlotIndex| {
+            self.disks.of(other).image.pledges.iter().any(|pledge| pledge.voter.is_of_directory(spared))
+        };
         pledges.is_empty()
+            && !(0..self.slots.len()).any(has_promised)
             && !knows_of_end
             && !self.is_learner(spared)
             && self.seeds_bear_loss_of(|lost| lost == slot)
