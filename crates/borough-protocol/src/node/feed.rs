@@ -44,11 +44,13 @@ impl Feeder {
 
     /// What somebody at that version lacks.
     pub(super) fn feed(&mut self, from: Version, table: &Table) -> Feed {
+        let last = table.version();
         let first = self.recent.front().map_or(u64::MAX, |(version, _)| version.index);
-        if from.index + 1 < first {
+        // This node may have taken a whole table since: the entries that led to it are not there.
+        let is_passed_over = self.recent.back().is_none_or(|(newest, _)| *newest != last);
+        if from.index + 1 < first || is_passed_over && from.index < last.index {
             return Feed::Whole(self.whole(table));
         }
-        let last = table.version();
         let same = |entries: &&Arc<[Placed]>| {
             entries.first().is_some_and(|(version, _)| version.index == from.index + 1)
                 && entries.last().is_some_and(|(version, _)| *version == last)
@@ -69,5 +71,47 @@ impl Feeder {
             Some(whole) if whole.version() == table.version() => whole.clone(),
             Some(_) | None => self.whole.insert(Arc::new(table.clone())).clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incarnation::Uid;
+    use crate::table::Cluster;
+    use crate::version::Term;
+
+    fn version(index: u64) -> Version {
+        Version { term: Term::new(1), index }
+    }
+
+    /// A table at that version, and the feeder of a node that applied all its entries.
+    fn applied(last: u64) -> (Table, Feeder) {
+        let mut table = Table::new(Cluster { name: 7, era: 1, founder: Uid::STORE });
+        let mut feeder = Feeder::default();
+        for index in 1..=last {
+            table.apply(version(index), &Entry::Nothing);
+            feeder.keep(version(index), Entry::Nothing, 3);
+        }
+        (table, feeder)
+    }
+
+    #[test]
+    fn who_is_behind_gets_what_it_lacks() {
+        let (table, mut feeder) = applied(5);
+        let Feed::Entries(entries) = feeder.feed(version(3), &table) else { panic!("entries are there") };
+        assert_eq!(entries.iter().map(|(version, _)| version.index).collect::<Vec<_>>(), [4, 5]);
+        assert!(matches!(feeder.feed(version(1), &table), Feed::Whole(_)), "entry 2 is not kept");
+    }
+
+    /// Seed 453421 of the simulator: a voter took a whole table, and fed nothing to a member at the version before it, for good.
+    #[test]
+    fn a_table_that_was_taken_whole_is_fed_whole() {
+        let (newer, _) = applied(6);
+        let (_, mut feeder) = applied(5);
+        for behind in 3..=5 {
+            assert!(matches!(feeder.feed(version(behind), &newer), Feed::Whole(_)), "{behind}");
+        }
+        assert!(matches!(feeder.feed(version(6), &newer), Feed::Entries(entries) if entries.is_empty()));
     }
 }
