@@ -7,13 +7,16 @@ use super::World;
 use crate::sim::invariants;
 use crate::sim::life::Life;
 use crate::sim::moment::Moment;
+use crate::sim::plan::nanos;
 
 impl World {
     /// What keeps the cluster from being as it should be, and the rule that says so; none if nothing does.
     pub(in crate::sim) fn unfinished(&self) -> Option<(&'static str, String)> {
         match self.closed {
             Some(cluster) => {
-                Some(("closing", invariants::unclosed((cluster, self.closed_at), &self.lives())?))
+                let heard_after = nanos(self.settings.seed_ask_interval + self.settings.round_trip);
+                let unclosed = invariants::unclosed((cluster, self.closed_at), &self.lives(), heard_after)?;
+                Some(("closing", unclosed))
             }
             None => Some(("agreement", self.unsettled()?)),
         }
