@@ -83,6 +83,7 @@ impl Document {
         self.change(None, |document| {
             document.raise_table(index);
             let uid = node.uid;
+            document.disprove(uid);
             if document.is_refused(uid) {
                 return;
             }

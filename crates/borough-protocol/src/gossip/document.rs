@@ -201,8 +201,11 @@ impl Document {
         }
     }
 
-    /// Lays a tombstone and removes all that is known of the node.
+    /// Lays a tombstone and removes all that is known of the node; not one that gossip laid for a node which the table has admitted since.
     pub(super) fn lay(&mut self, uid: Uid, stone: Tombstone) {
+        if !stone.is_by_table() && self.members.named(uid).is_some_and(|member| member.is_admitted()) {
+            return;
+        }
         let new = self.tombstones.lay(uid, stone);
         if !new && self.flaws.has(Flaw::StaleIncarnationAccepted) {
             return;
@@ -216,6 +219,13 @@ impl Document {
         let author = Author::Node(uid);
         if self.clock.count(author) > 0 && !self.flaws.has(Flaw::ClockNotPruned) {
             Arc::make_mut(&mut self.clock).remove(author);
+        }
+    }
+
+    /// The table has admitted the node: gossip was wrong to take it for gone.
+    pub(super) fn disprove(&mut self, uid: Uid) {
+        if self.tombstones.named(uid).is_some_and(|stone| !stone.is_by_table()) {
+            self.tombstones.remove(uid);
         }
     }
 

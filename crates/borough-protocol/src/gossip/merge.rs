@@ -1,7 +1,7 @@
 //! How two documents become one, and what one lacks of the other.
 //!
 //! The merge is the join of a semilattice: commutative, associative and idempotent. Members rise, the newest report of
-//! an observer wins, tombstones beat records, clocks take the larger counts. What a delta leaves out is covered by the
+//! an observer wins, tombstones beat records (those of gossip only records of nodes that were not admitted), clocks take the larger counts. What a delta leaves out is covered by the
 //! clock of the one it is for, so merging it is as good as merging the whole document.
 
 use alloc::collections::BTreeMap;
@@ -104,6 +104,9 @@ impl Document {
         let mut fresh: BTreeMap<Uid, Arc<Member>> = BTreeMap::new();
         for record in records {
             let uid = record.uid();
+            if record.is_admitted() {
+                self.disprove(uid);
+            }
             if self.is_refused(uid) {
                 continue;
             }

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::incarnation::Uid;
 use crate::time::Timestamp;
-use crate::vector_clock::Dot;
+use crate::vector_clock::{Author, Dot};
 
 /// How a member went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +22,8 @@ pub enum Gone {
     Vanished,
 }
 
-/// What is kept of a member that is gone. It beats any record of that uid for its whole life.
+/// What is kept of a node that is gone. For its whole life it beats any record of that uid, but one that gossip laid is beaten by the record of a node that the table
+/// has admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// How it went.
@@ -31,6 +32,13 @@ pub struct Tombstone {
     pub dot: Dot,
     /// When the tombstone itself is forgotten, on this node's clock.
     pub expires_at: Timestamp,
+}
+
+impl Tombstone {
+    /// Whether the table removed the node.
+    pub(super) fn is_by_table(&self) -> bool {
+        self.dot.author == Author::Table
+    }
 }
 
 /// A tombstone on its way to another node: its age travels, as moments of one node mean nothing to another.
@@ -118,6 +126,10 @@ impl Tombstones {
         self.quiet_until = self.quiet_until.min(merged.expires_at);
         self.stones.insert(uid, merged);
         known.is_none()
+    }
+
+    pub(super) fn remove(&mut self, uid: Uid) {
+        self.stones.remove(&uid);
     }
 
     /// Forgets the stones whose life is over, and says whose they were.

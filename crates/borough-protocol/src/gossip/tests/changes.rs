@@ -112,6 +112,28 @@ fn the_buried_are_not_taken_back_and_their_friends_are_told() {
     assert_eq!(a.version_hash(), stale.version_hash());
 }
 
+/// Seed 494898 of the simulator: a coordinator that was cut off took a guest for gone, and the next one admitted it. The tombstone came afterwards.
+#[test]
+fn a_tombstone_of_gossip_does_not_beat_an_admission() {
+    let mut a = document(1, &[2, 3], Flaws::default());
+    let mut b = Document::new(LIFE, Flaws::default());
+    tell(&a, &mut b, NOW);
+    a.bury(uid(1), uid(2), Gone::Vanished, NOW);
+    admit(&mut b, 1, 2);
+    tell(&a, &mut b, NOW);
+    tell(&b, &mut a, NOW);
+    assert!([&a, &b].iter().all(|told| told.is_member(uid(2)) && !told.is_buried(uid(2))));
+    assert_eq!(a.version_hash(), b.version_hash());
+    // The node that laid it hears of the admission by the table.
+    let mut c = document(1, &[2], Flaws::default());
+    c.bury(uid(1), uid(2), Gone::Vanished, NOW);
+    admit(&mut c, 1, 2);
+    assert!(c.is_member(uid(2)));
+    c.bury_by_table(2, uid(2), Gone::Down, NOW);
+    assert!(!c.is_member(uid(2)));
+    assert_eq!(admit(&mut c, 1, 2), Change::Nothing);
+}
+
 #[test]
 fn who_is_buried_in_its_own_document_changes_nothing() {
     let mut a = document(1, &[2], Flaws::default());
