@@ -46,7 +46,7 @@ impl Region {
         let ends = self.kinds.values().filter_map(|started| {
             let (id, since) = (self.id_of(started)?, started.ended?);
             let lasts = if self.has_other_host(id) { self.patience.drain } else { ALONE_FOR };
-            lives(id).then(|| since + lasts)
+            (self.is_host(id) && lives(id)).then(|| since + lasts)
         });
         ends.min()
     }

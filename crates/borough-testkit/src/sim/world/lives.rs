@@ -205,7 +205,7 @@ impl World {
     }
 
     /// A machine whose deadline never moves on would stop true time.
-    fn count_circle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
+    pub(super) fn count_circle(&mut self, slot: SlotIndex) -> Result<(), Violation> {
         if self.circles_at != self.now {
             (self.circles, self.circles_at) = (0, self.now);
         }

@@ -105,6 +105,7 @@ impl World {
         let Some(life) = &mut self.slots[slot].life else { return Ok(()) };
         let local = life.local(now);
         if life.site.as_mut().is_some_and(|site| site.take_wake(number, local)) {
+            self.count_circle(slot)?;
             return self.tell_region(slot, Input::Deadline);
         }
         self.plan_region_wake(slot);
