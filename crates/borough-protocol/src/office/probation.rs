@@ -89,7 +89,9 @@ impl Office {
     /// Whether that guest is not admitted now: as a member it would be in the cover, or it was removed for that and has not yet been
     /// watched for long enough to tell.
     pub(super) fn holds_back(&self, now: Timestamp, scene: &Scene<'_>, guest: &Incarnation) -> bool {
-        if guest.uid == scene.me || scene.settings.flaws.has(Flaw::AdmissionRecreatesBrokenPair) {
+        // A founder begins its cluster. A voter that was removed and started again may be in office as a guest, and is held back like any other.
+        let founds = guest.uid == scene.me && scene.table.members().is_empty();
+        if founds || scene.settings.flaws.has(Flaw::AdmissionRecreatesBrokenPair) {
             return false;
         }
         if !self.probation.may_mean(now, scene, guest) {
