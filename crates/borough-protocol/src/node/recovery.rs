@@ -58,7 +58,7 @@ pub struct Remaining {
     pub is_heard: bool,
 }
 
-/// Why a node does not begin its cluster anew. Nothing was changed.
+/// Why a node does not recover its cluster. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoRecovery {
@@ -90,7 +90,7 @@ pub enum NoRecovery {
 }
 
 impl Node {
-    /// Whether an operator may have this node begin its cluster anew at that moment, and what is left of that; `None` while it seeks one, its disk names none, and
+    /// Whether an operator may order this node to recover its cluster at that moment, and what is left of the cluster; `None` while the node seeks one, its disk names none, and
     /// nobody told it of one: what it founds then succeeds no other cluster.
     pub fn recovery(&self, now: Timestamp) -> Result<Option<Remains>, NoRecovery> {
         match &self.phase {

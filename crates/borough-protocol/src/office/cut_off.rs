@@ -45,7 +45,7 @@ impl Office {
         if self.last_cut_off.is_some_and(|last| now.since(last) < PACE) {
             return;
         }
-        // Who has just begun to vote cannot say yet whom it does not hear: one that is gone would pass for one with bad links.
+        // A voter that has just begun to vote cannot report yet which members it does not hear. A member whose process ended would be taken for one with bad links.
         let listens_for = now.since(scene.voter_history.changed_at());
         if listens_for < 2 * scene.settings.timing().suspect_after {
             return;
@@ -127,7 +127,7 @@ pub(super) fn removed_lately<'a>(now: Timestamp, scene: &Scene<'a>) -> impl Iter
     lately.map(|(uid, ..)| uid)
 }
 
-/// As whom those voted that were removed for bad links and have not come back, and when they were.
+/// The voter identity of each node that was removed for bad links and has not come back, and the time of its removal.
 fn cut_off_at(scene: &Scene<'_>) -> BTreeMap<VoterId, Timestamp> {
     let mut last = BTreeMap::new();
     for (_, voter, at) in cut_off(scene) {
@@ -137,7 +137,7 @@ fn cut_off_at(scene: &Scene<'_>) -> BTreeMap<VoterId, Timestamp> {
     last
 }
 
-/// The nodes that were removed for bad links and have not come back, as whom they voted, and when they were removed as this node's gossip remembers.
+/// The nodes that were removed for bad links and have not come back: the voter identity of each, and the time of its removal as this node's gossip has it.
 fn cut_off<'a>(scene: &Scene<'a>) -> impl Iterator<Item = (Uid, VoterId, Timestamp)> + use<'a> {
     let (table, document, life) = (scene.table, scene.document, scene.settings.tombstone_life);
     let removed = table.removed().iter().filter(|(_, removed)| removed.why == Removal::CutOff);

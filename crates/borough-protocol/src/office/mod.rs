@@ -51,7 +51,7 @@ pub type TableLogMessage = CarrierMessage<Change, Arc<Table>>;
 pub struct Office {
     /// From when on it may decide on what others held before: the first entry of its term was committed then.
     since: Timestamp,
-    /// The last word of each voter on whom it does not hear, which life of it said so, and when it came.
+    /// The newest report of each voter about members that the voter does not hear: when the report came, and which life of the voter sent it.
     reports: BTreeMap<VoterId, (Timestamp, Uid, QuietReport)>,
     /// What nodes asked for and the table does not show yet.
     asked: BTreeSet<Request>,
@@ -172,7 +172,7 @@ impl Office {
         self.shards.forgive(away);
     }
 
-    /// The life that speaks for a voter says whom it has not heard.
+    /// Takes the report of a voter about members that the voter does not hear. `life` is the life that sent it.
     pub fn report_quiet(&mut self, now: Timestamp, (voter, life): (VoterId, Uid), report: QuietReport) {
         // Each life of a voter counts its reports from 1.
         let is_newer =
