@@ -10,7 +10,8 @@ use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::log::Log;
 use crate::voters::VoterId;
 
-/// The newest life of each durable voter that this node knows of.
+/// The newest life of each voter that this node knows of. It is kept for as long as it votes, also when it is no member any more: where it listens is asked
+/// before its cluster is called over.
 #[derive(Clone, Debug, Default)]
 pub struct VoterLives {
     is_durable: bool,
@@ -31,13 +32,17 @@ impl VoterLives {
 
     /// There is such a node. An older life than the one that is known changes nothing.
     pub fn learn(&mut self, incarnation: &Incarnation, facts: &Facts) {
-        let Some(disk) = facts.disk.filter(|_| self.is_durable) else { return };
+        let (voter, life) = match facts.disk {
+            Some(disk) if self.is_durable => (disk.voter, disk.life),
+            None if !self.is_durable => (VoterId::of_life(incarnation.uid), 0),
+            Some(_) | None => return,
+        };
         let is_newer = self
             .newest
-            .get(&disk.voter)
-            .is_none_or(|newest| (newest.life, newest.incarnation.uid) < (disk.life, incarnation.uid));
+            .get(&voter)
+            .is_none_or(|newest| (newest.life, newest.incarnation.uid) < (life, incarnation.uid));
         if is_newer {
-            self.newest.insert(disk.voter, Newest { life: disk.life, incarnation: incarnation.clone() });
+            self.newest.insert(voter, Newest { life, incarnation: incarnation.clone() });
         }
     }
 
@@ -97,9 +102,6 @@ impl VoterLives {
 impl Participant {
     /// Learns from gossip and the table which lives there are, and forgets those that are neither members nor voters.
     pub(super) fn learn_lives(&mut self) {
-        if !self.identity.is_durable() {
-            return;
-        }
         let Self { lives, gossip, table, log, holder, .. } = self;
         for member in gossip.document().members() {
             lives.learn(&member.incarnation, &member.facts);
@@ -182,5 +184,16 @@ mod tests {
         let (incarnation, facts) = node(1, 5);
         lives.learn(&incarnation, &facts);
         assert_eq!((lives.uid(voter(1)), lives.voter(uid(1))), (Some(uid(1)), voter(1)));
+    }
+
+    #[test]
+    fn where_a_voter_without_a_directory_listens_is_known_while_it_votes() {
+        let mut lives = VoterLives::new(false);
+        let (incarnation, facts) = node(1, 5);
+        lives.learn(&incarnation, &Facts { disk: None, ..facts });
+        lives.retain(|id, _| id == voter(1));
+        assert_eq!(lives.address(voter(1)), Some(&Address::new("node:1")));
+        lives.retain(|_, _| false);
+        assert_eq!(lives.address(voter(1)), None);
     }
 }
