@@ -250,6 +250,15 @@ impl Disk {
         self.pending.is_empty()
     }
 
+    /// What the disk has once everything that it was given is synced.
+    pub(super) fn level(&self) -> Image {
+        let mut image = self.image.clone();
+        for pending in &self.pending {
+            image.apply(pending.write.clone());
+        }
+        image
+    }
+
     /// Whether something of the log waits.
     pub(super) fn writes_log(&self) -> bool {
         let is_of_log = |write: &Write| match write {
@@ -324,6 +333,13 @@ mod tests {
         assert_eq!(disks.of_mut(0).sync(Moment::START), None);
         assert_eq!(disks.of_mut(0).sync(last), Some(Synced { life: 0, number: 3 }));
         assert_eq!((term(disks.of(0)), disks.of(0).is_level()), (3, true));
+    }
+
+    #[test]
+    fn what_is_not_synced_is_part_of_the_level_disk() {
+        let (disks, _) = with_three_writes();
+        let level = disks.of(0).level();
+        assert_eq!((term(disks.of(0)), level.log.map(|log| log.term.get())), (0, Some(3)));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A founder founds only with the word of everybody that had a promise of it, or of one that promised to it, and did not give it back.
 //!
 //! A promise on a disk outlasts the process that gave it: the one that had it may have founded a cluster that nobody has joined yet. Judged by what the
-//! founder was told for its present attempt, and by its own disk.
+//! founder was told for its present attempt, and by its own disk once it has all that the founder gave it to write: a promise may have been given back
+//! while the disk was full.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ impl World {
         if !founds || self.rules.is_begun_anew(record.memory.cluster) {
             return Ok(());
         }
-        life.watch.founds(life.uid(), &self.disks.of(slot).image)
+        life.watch.founds(life.uid(), &self.disks.of(slot).level())
     }
 
     /// A write may be synced.
