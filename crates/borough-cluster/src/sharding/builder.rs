@@ -353,8 +353,8 @@ where
     /// and only one that awaits something makes way for others.
     ///
     /// It does not make blocking safe. Nothing can stop a thread: if the node loses its lease while a handler blocks or computes, the others wait
-    /// for `max_pause` (400 ms) and then begin the entity elsewhere, and the handler runs on beside it. That is logged at ERROR and counted
-    /// ([`KindStats::overran`](crate::KindStats::overran)) when the handler returns. Where that matters, keep what blocks below `max_pause`, await it
+    /// for `max_pause` (400 ms) and then begin the entity elsewhere, and the handler runs on beside it. That is logged at ERROR with type and id, within
+    /// a second while the handler runs, and counted once ([`KindStats::overran`](crate::KindStats::overran)). Where that matters, keep what blocks below `max_pause`, await it
     /// (`tokio::task::spawn_blocking`), or have the store compare epochs ([`Fence`]).
     pub fn task_per_entity(mut self) -> Self {
         self.host.task_per_entity = true;

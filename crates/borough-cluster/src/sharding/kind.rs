@@ -19,7 +19,7 @@ use super::crowd::Crowd;
 use super::desk::Errand;
 use super::forward::Forwards;
 use super::hold::{Budget, Held, Hold, Limit, Pushed};
-use super::host::{Lane, Parcel};
+use super::host::{Lane, Parcel, PolledApart};
 use super::peers::Peers;
 use super::retry::Retry;
 use super::routes::{Board, Way};
@@ -50,6 +50,8 @@ pub(super) struct KindCore<M: Message> {
     pub(super) fence: Option<Arc<dyn Fence>>,
     pub(super) strategy: Option<Custom>,
     pub(super) counts: Counts,
+    /// For types whose turns run in tasks of their own.
+    pub(super) polled_apart: PolledApart,
     pub(super) ended: AtomicBool,
     /// As many others have it as entities are ending.
     pub(super) ending: Arc<()>,
@@ -88,6 +90,7 @@ impl<M: Message> KindCore<M> {
             fence,
             strategy,
             counts: Counts::default(),
+            polled_apart: PolledApart::default(),
             ended: AtomicBool::new(false),
             ending: Arc::default(),
             differs: OnceLock::new(),

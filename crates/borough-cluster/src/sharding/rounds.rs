@@ -113,7 +113,7 @@ impl Rounds {
                 kind = &**name,
                 shards,
                 hosts,
-                "it has fewer shards than nodes host it: some of them have nothing to do; about ten for each are good, and their number is for ever"
+                "it has fewer shards than nodes host it: some of them have nothing to do; about ten for each are good, and their number cannot be changed later"
             );
         }
     }

@@ -19,7 +19,7 @@ use super::crowd::{Admitted, Crowd};
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
 use super::hold::Held;
-use super::host::{Barrier, Fencing, Forwarded, LaneReport, Sight, Surroundings};
+use super::host::{Barrier, Fencing, Forwarded, LaneReport, PolledApart, Sight, Surroundings};
 use super::kind::KindCore;
 use super::settings::Fenced;
 use super::view::View;
@@ -100,6 +100,10 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 
     fn outlasted(&self, id: &EntityId, is_new: bool) {
         self.has_outlasted(id, is_new);
+    }
+
+    fn polled_apart(&self) -> &PolledApart {
+        &self.polled_apart
     }
 
     fn guard(&self) -> Option<TaskGuard> {

@@ -12,6 +12,9 @@ impl<M: Message> KindCore<M> {
     /// Pings each lane; gives those that are wedged. A handler that is running after its lease is counted meanwhile.
     pub(super) fn ping_lanes(&self, starts_over: bool) -> Vec<WedgedWorker> {
         let is_overdue = self.sharding.lease.is_overdue();
+        if is_overdue {
+            self.polled_apart.count().iter().for_each(|id| self.outlasts(id));
+        }
         let mut wedged = Vec::new();
         for lane in self.lanes() {
             let Some(missed) = lane.ping(starts_over) else { continue };

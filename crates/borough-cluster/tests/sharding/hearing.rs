@@ -8,16 +8,26 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The warnings and errors so far, one line each, which begins with the level.
+/// What was logged so far, warnings and errors unless more is asked for: one line each, which begins with the level.
 #[derive(Clone, Default)]
 pub(crate) struct Warnings(Arc<Mutex<Vec<String>>>);
 
 impl Warnings {
     /// Listens as long as the guard is kept.
     pub(crate) fn listen() -> (Self, DefaultGuard) {
+        Self::listen_to(Level::WARN)
+    }
+
+    /// The same, to everything of that level and above.
+    pub(crate) fn listen_to(level: Level) -> (Self, DefaultGuard) {
         let warnings = Self::default();
-        let guard = tracing::subscriber::set_default(Ear(warnings.clone()));
+        let guard = tracing::subscriber::set_default(warnings.ear(level));
         (warnings, guard)
+    }
+
+    /// What hears everything of that level and above.
+    pub(crate) fn ear(&self, level: Level) -> impl Subscriber + use<> {
+        Ear(self.clone(), level)
     }
 
     /// Those in which that is said.
@@ -26,11 +36,11 @@ impl Warnings {
     }
 }
 
-struct Ear(Warnings);
+struct Ear(Warnings, Level);
 
 impl Subscriber for Ear {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= self.1
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

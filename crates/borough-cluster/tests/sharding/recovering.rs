@@ -1,4 +1,4 @@
-//! The voters are lost for good, and the node that is left begins the cluster anew: what becomes of entities.
+//! The voters are lost for good, and the node that is left recovers the cluster: what becomes of entities.
 
 use borough_actor::AskError;
 use borough_cluster::{Node, Standing};

@@ -3,6 +3,7 @@
 //! Promise: all is as with turns that their lane runs. The lane waits for the end of such a turn as for one that awaits something, so an entity has one
 //! turn at a time; nothing is polled without a lease; and a turn that is ended by force is over when the lane goes on, whichever thread it ran on.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -28,6 +29,36 @@ struct Shared<A: Actor> {
     /// Who waits for its end.
     waker: Mutex<Waker>,
     id: EntityId,
+}
+
+/// The turns in tasks of their own in which user code runs at the moment, for the control thread to read.
+#[derive(Debug, Default)]
+pub(crate) struct PolledApart {
+    /// By the address of the turn: whose it is, and whether it was counted as one that outlasted the lease.
+    turns: Mutex<BTreeMap<usize, (EntityId, bool)>>,
+}
+
+impl PolledApart {
+    /// User code of that entity is about to run.
+    fn enter(&self, turn: usize, id: &EntityId) {
+        lock(&self.turns).insert(turn, (id.clone(), false));
+    }
+
+    /// It returned. Says whether it was counted.
+    fn leave(&self, turn: usize) -> bool {
+        lock(&self.turns).remove(&turn).is_some_and(|(_, is_counted)| is_counted)
+    }
+
+    /// The entities of the turns that run and were not counted yet; they are from now on.
+    pub(crate) fn count(&self) -> Vec<EntityId> {
+        let mut turns = lock(&self.turns);
+        let new = turns.values_mut().filter(|(_, is_counted)| !is_counted);
+        new.map(|(id, is_counted)| {
+            *is_counted = true;
+            id.clone()
+        })
+        .collect()
+    }
 }
 
 enum State<A: Actor> {
@@ -72,9 +103,12 @@ impl<A: Actor> Shared<A> {
         }
         let lapses = around.lapses();
         let before = lapses.load(Ordering::Acquire);
+        let (polls, address) = (around.polled_apart(), std::ptr::from_ref(self).addr());
+        polls.enter(address, &self.id);
         let polled = turn.as_mut().poll(cx);
+        let is_counted = polls.leave(address);
         if lapses.load(Ordering::Acquire) != before || around.is_overdue() {
-            around.outlasted(&self.id, true);
+            around.outlasted(&self.id, !is_counted);
         }
         let Poll::Ready(turned) = polled else { return Poll::Pending };
         *state = State::Over(turned);

@@ -48,6 +48,7 @@ use borough_actor::Actor;
 use borough_actor::remote::Message;
 use borough_actor::resident::{self, Station};
 
+pub(crate) use self::apart::PolledApart;
 use self::floor::Floor;
 use self::hall::Hall;
 pub(crate) use self::inlet::LaneInlet;

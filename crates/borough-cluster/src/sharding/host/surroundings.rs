@@ -16,6 +16,7 @@ use borough_protocol::sharding::Epoch;
 use borough_protocol::version::Version;
 use borough_wire::codec::CodecId;
 
+use super::apart::PolledApart;
 use super::order::LaneReport;
 use super::parcel::Barrier;
 use crate::sharding::TaskGuard;
@@ -94,6 +95,9 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// A handler of that entity ran on for longer than `max_pause` after the lease was over; `is_new` if that is to be counted.
     fn outlasted(&self, _id: &EntityId, _is_new: bool) {}
+
+    /// Where turns in tasks of their own are noted while user code runs in them.
+    fn polled_apart(&self) -> &PolledApart;
 
     /// What a lane keeps, to say that it ended although nobody told it to.
     fn guard(&self) -> Option<TaskGuard> {

@@ -21,7 +21,8 @@ use borough_protocol::version::Version;
 use borough_wire::codec::CodecId;
 
 use super::super::{
-    Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, Settings, Sight, Surroundings, start,
+    Barrier, Fencing, Forwarded, Lane, LaneReport, Order, Parcel, PolledApart, Settings, Sight, Surroundings,
+    start,
 };
 use crate::sharding::crowd::{Admitted, Crowd};
 use crate::sharding::hold::Held;
@@ -76,6 +77,7 @@ pub(super) struct Around<M> {
     /// The epochs at which the store was fenced.
     pub(super) fenced: Mutex<Vec<Epoch>>,
     carrier: Arc<dyn Carrier>,
+    polled_apart: PolledApart,
 }
 
 impl<M: Message> House<M> for Around<M> {
@@ -109,6 +111,10 @@ impl<M: Message> Surroundings<M> for Around<M> {
         let looks = self.looks.load(Ordering::Acquire);
         self.looks.store(looks.saturating_sub(1), Ordering::Release);
         looks > 0 && self.may_run.load(Ordering::Acquire)
+    }
+
+    fn polled_apart(&self) -> &PolledApart {
+        &self.polled_apart
     }
 
     fn resumed(&self, waker: &Waker) {
@@ -184,6 +190,7 @@ impl<M: Message> Node<M> {
     pub(super) fn new<A: Actor<Msg = M>>(system: &System, settings: Settings<A>) -> Self {
         let handle = system.handle();
         let around = Arc::new_cyclic(|me| Around {
+            polled_apart: PolledApart::default(),
             carrier: Arc::new(Loop {
                 home: Arc::new(Here { system: handle.clone(), exports: Arc::default() }),
             }),
