@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use borough_protocol::formation::{Awaited, Missing};
+use borough_protocol::formation::{Awaited, HeldBack, Missing};
 use borough_protocol::incarnation::Address;
 use borough_protocol::node::Node;
 use borough_protocol::settings::Refusal;
@@ -79,7 +79,7 @@ struct Told<'a> {
     /// Addresses that answered before, and do not now.
     silent: Vec<&'a Address>,
     /// Silent addresses of nodes that were promised to, and may have founded the cluster.
-    founders: Vec<&'a Address>,
+    possible_founders: Vec<&'a Address>,
     replaced_founders: Vec<&'a Address>,
     /// Silent addresses of voters of a cluster that nodes of the list remember.
     voters: Vec<&'a Address>,
@@ -90,13 +90,21 @@ struct Told<'a> {
     /// Where fresh nodes answer whose addresses are those of voters of a cluster on disks that has not ended.
     lost_voters: Vec<&'a Address>,
     /// Where nodes left a cluster in which others may have stayed.
-    left: Vec<&'a Address>,
-    /// Where nodes voted in the cluster that the disk names, and know nothing of it any more.
-    forgot: Vec<&'a Address>,
+    left_cluster: Vec<&'a Address>,
+    /// Where nodes voted in the cluster that the disk names, and run without the data directories they had.
+    lost_data_directory: Vec<&'a Address>,
+    /// Where nodes answer that are in no cluster, while this one never founds any.
+    in_no_cluster: Vec<&'a Address>,
     /// Where nodes have other settings, and the first setting that differs.
     differing: Vec<(&'a Address, &'a Refusal)>,
     /// Why the discovery could not say the seeds.
     discovery: Option<&'a str>,
+    /// Its settings say that it founds no cluster.
+    never_founds: bool,
+    /// Clusters whose members greet this node without answering its questions.
+    greeted_by: Vec<Cluster>,
+    /// The node that has this one's promise, which this one needs back to join a cluster.
+    promise_held_by: Option<Address>,
 }
 
 /// Logs what is awaited, at that level: `tracing` wants a level that the compiler knows.
@@ -107,16 +115,19 @@ macro_rules! log {
             unresolved,
             never_answered,
             silent,
-            founders,
+            possible_founders,
             replaced_founders,
             voters,
             promised,
             suspended,
             lost_voters,
-            left,
-            forgot,
+            left_cluster,
+            lost_data_directory,
+            in_no_cluster,
             differing,
             discovery,
+            greeted_by,
+            promise_held_by,
             ..
         } = $told;
         let (waited, help) = ($waited, $told.help());
@@ -136,8 +147,8 @@ macro_rules! log {
                 ?never_answered,
                 ?silent,
                 ?suspended,
-                ?left,
-                ?forgot,
+                ?left_cluster,
+                ?lost_data_directory,
                 ?differing,
                 discovery,
                 help,
@@ -148,14 +159,17 @@ macro_rules! log {
                 ?unresolved,
                 ?never_answered,
                 ?silent,
-                ?founders,
+                ?possible_founders,
                 ?replaced_founders,
                 ?voters,
                 ?promised,
+                ?in_no_cluster,
                 ?suspended,
                 ?lost_voters,
-                ?left,
+                ?left_cluster,
                 ?differing,
+                ?greeted_by,
+                promise_held_by = promise_held_by.as_ref().map(Address::as_str),
                 discovery,
                 help,
                 "waiting for seeds before a cluster is founded or joined"
@@ -179,13 +193,14 @@ impl<'a> Told<'a> {
                 Missing::SilentVoter => &mut told.voters,
                 Missing::Silent if !known.has_answered(address) => &mut told.never_answered,
                 Missing::Silent => &mut told.silent,
-                Missing::MayHaveFounded => &mut told.founders,
+                Missing::MayHaveFounded => &mut told.possible_founders,
                 Missing::OtherDirectory => &mut told.replaced_founders,
                 Missing::PromisedToAnother => &mut told.promised,
                 Missing::Suspended => &mut told.suspended,
                 Missing::VoteLost => &mut told.lost_voters,
-                Missing::Left => &mut told.left,
-                Missing::Forgot => &mut told.forgot,
+                Missing::Left => &mut told.left_cluster,
+                Missing::Forgot => &mut told.lost_data_directory,
+                Missing::InNoCluster => &mut told.in_no_cluster,
                 Missing::OtherSettings(refusal) => {
                     told.differing.push((address, refusal));
                     continue;
@@ -204,7 +219,19 @@ impl<'a> Told<'a> {
             Some(_) => Tie::Bound,
             None => Tie::None,
         };
-        Self { tie, cluster, is_durable: machine.is_durable(), ..self }
+        let told = Self { tie, cluster, is_durable: machine.is_durable(), ..self };
+        told.held_back(machine.held_back())
+    }
+
+    fn held_back(mut self, all: Vec<HeldBack>) -> Self {
+        for held_back in all {
+            match held_back {
+                HeldBack::NeverFounds => self.never_founds = true,
+                HeldBack::Greeted(cluster) => self.greeted_by.push(cluster),
+                HeldBack::TakesBackPromise(holder) => self.promise_held_by = Some(holder),
+            }
+        }
+        self
     }
 
     fn log(&self, waited: Duration) {
@@ -252,14 +279,18 @@ impl<'a> Told<'a> {
 
     /// For a node that is suspended, or has started again as the voter that it was.
     fn help_to_go_on(&self) -> String {
-        if self.is_durable {
+        if !self.has_silent() && self.unresolved.is_empty() {
+            "this node hears the voters, and no majority of them answers it yet: if that lasts, look at their logs, and check the network between the voters and this node \
+             in both directions"
+                .to_owned()
+        } else if self.is_durable {
             format!(
-                "this node keeps its state and goes on by itself once a majority of the voters answers: start the silent ones with their data directories, or mend the network \
+                "this node keeps its state and goes on by itself once a majority of the voters answers: start the silent ones with their data directories, or restore the network \
                  between them and this node. Only if the disks of a majority of the voters are lost for good: run `borough recover` on a node that is left; {COST}"
             )
         } else {
             format!(
-                "this node keeps its state and goes on by itself once a majority of the voters answers: mend the network between the silent nodes and this one, if their processes \
+                "this node keeps its state and goes on by itself once a majority of the voters answers: restore the network between the silent nodes and this one, if their processes \
                  still run. A voter whose process has ended does not come back by starting it: if that is a majority of them, start all of them, so that the nodes found a new \
                  cluster together; or, if some cannot be started, run `borough recover` on a node that is left: {COST}. Founding a new one loses the same"
             )
@@ -271,16 +302,16 @@ impl<'a> Told<'a> {
         if self.has_silent() {
             help.push(
                 "this node belongs to that cluster, or left it while others may have stayed: it joins that one, and founds none. Start its voters at the silent addresses with \
-                 their data directories, or mend the network to them. A majority of the voters is enough: the others may stay away"
+                 their data directories, or restore the network to them. A majority of the voters is enough: the others may stay away"
                     .into(),
             );
         }
-        if !self.forgot.is_empty() {
+        if !self.lost_data_directory.is_empty() {
             help.push(
-                "the nodes that forgot the cluster run without the data directories they had: start them with those".into(),
+                "the nodes that lost their data directories were voters of the cluster and run without the directories they had: start them with those".into(),
             );
         }
-        if !(self.has_silent() || self.suspended.is_empty() && self.left.is_empty()) {
+        if !(self.has_silent() || self.suspended.is_empty() && self.left_cluster.is_empty()) {
             help.push(
                 "the nodes that answer wait for a majority of the voters, too; their logs say for which"
                     .into(),
@@ -293,10 +324,10 @@ impl<'a> Told<'a> {
 
     /// For a node that is in no cluster and may found one.
     fn help_to_found(&self, help: &mut Vec<String>) {
-        if !self.founders.is_empty() {
+        if !self.possible_founders.is_empty() {
             help.push(
-                "the founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its data \
-                 directory: run `borough recover` on this node"
+                "the possible founders are on no list of seeds here, but a node of the list promised to let them found the cluster: start them. If one is gone for good, with its \
+                 data directory: run `borough recover` on this node"
                     .into(),
             );
         }
@@ -313,10 +344,24 @@ impl<'a> Told<'a> {
                  enough, and this node joins. Only if the disks of a majority of them are lost for good: run `borough recover` on a node that belonged to that cluster"
                     .into()
             } else {
-                "a node that answers remembers a cluster whose silent voters are under `voters`, and which may still work: mend the network to them, or start nodes at their addresses. If one is gone \
+                "a node that answers remembers a cluster whose silent voters are under `voters`, and which may still work: restore the network to them, or start nodes at their addresses. If one is gone \
                  for good: run `borough recover` on one of the nodes that wait"
                     .to_owned()
             });
+        }
+        if !self.greeted_by.is_empty() {
+            help.push(
+                "members of a cluster greet this node, and its questions to them get no answer: check the network from this node to them, and the addresses that they advertise. \
+                 This node founds nothing meanwhile, and joins once they answer"
+                    .into(),
+            );
+        }
+        if self.promise_held_by.is_some() {
+            help.push(
+                "a cluster that works welcomed this node, which has promised another node to let it found one: this node joins once it has the promise back, or after two attempts to \
+                 found"
+                    .into(),
+            );
         }
         if self.has_silent() {
             help.push(
@@ -332,16 +377,21 @@ impl<'a> Told<'a> {
                      are lost for good: run `borough recover` on a suspended node; {COST}"
                 )
             } else {
-                "the suspended nodes keep their state and wait for the voters of their cluster: mend the network between them. Voters whose processes have ended do not come back by \
+                "the suspended nodes keep their state and wait for the voters of their cluster: restore the network between them. Voters whose processes have ended do not come back by \
                  starting them; once all awaited addresses answer, the suspended nodes drop their state and a new cluster is founded"
                     .to_owned()
             });
         }
-        if !self.left.is_empty() {
+        if !self.left_cluster.is_empty() {
             help.push(
                 "the nodes that left did so while others may have stayed in their cluster: start those others with their data directories, a majority of the voters is enough. If \
                  their disks are lost for good: run `borough recover` on a node that left"
                     .into(),
+            );
+        }
+        if self.never_founds {
+            help.push(
+                "this node never founds a cluster (`found_with = never`): it joins as soon as a node that answers is in one, so another node must found it".into(),
             );
         }
         if !self.promised.is_empty() && help.is_empty() {
@@ -360,23 +410,62 @@ impl<'a> Told<'a> {
 
 #[cfg(test)]
 mod tests {
+    use borough_protocol::incarnation::Uid;
+
     use super::*;
 
     fn help(tie: Tie, is_durable: bool, missing: &[(&str, Missing)]) -> String {
+        told((tie, is_durable), missing, &[])
+    }
+
+    fn help_held_back(tie: Tie, missing: &[(&str, Missing)], held_back: &[HeldBack]) -> String {
+        told((tie, true), missing, held_back)
+    }
+
+    fn told((tie, is_durable): (Tie, bool), missing: &[(&str, Missing)], held_back: &[HeldBack]) -> String {
         let awaited =
             |(address, why): &(&str, Missing)| Awaited { address: Address::new(*address), why: why.clone() };
         let (awaited, known) = (missing.iter().map(awaited).collect::<Vec<_>>(), Addresses::default());
-        Told { tie, is_durable, ..Told::new(&awaited, &known) }.help()
+        let told = Told { tie, is_durable, ..Told::new(&awaited, &known) };
+        told.held_back(held_back.to_vec()).help()
     }
 
     #[test]
     fn a_node_that_belongs_to_a_cluster_is_told_of_its_voters_and_of_no_list() {
         let help = help(Tie::Bound, true, &[("a:1", Missing::Silent), ("b:1", Missing::Forgot)]);
         assert!(
-            help.contains("A majority of the voters is enough") && help.contains("that forgot"),
+            help.contains("A majority of the voters is enough")
+                && help.contains("lost their data directories"),
             "{help}"
         );
         assert!(help.contains("is lost on every node") && !help.contains("list of seeds"), "{help}");
+    }
+
+    #[test]
+    fn a_node_that_never_founds_says_so_and_of_nobody_that_it_promised() {
+        let held_back = [HeldBack::NeverFounds];
+        let help = help_held_back(Tie::None, &[("a:1", Missing::InNoCluster)], &held_back);
+        assert!(help.contains("found_with = never") && !help.contains("about to found"), "{help}");
+    }
+
+    #[test]
+    fn a_node_that_is_held_back_is_not_told_that_all_seeds_answered() {
+        let cluster = Cluster { name: 1, era: 2, founder: Uid::new(3).expect("not 0") };
+        for (held_back, words) in [
+            (HeldBack::Greeted(cluster), "members of a cluster greet this node"),
+            (HeldBack::TakesBackPromise(Address::new("a:1")), "once it has the promise back"),
+        ] {
+            let help = help_held_back(Tie::None, &[], &[held_back]);
+            assert!(help.contains(words) && !help.contains("all seeds answered"), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_suspended_node_that_hears_all_voters_is_not_told_to_start_them() {
+        for is_durable in [true, false] {
+            let help = help(Tie::TakesPart, is_durable, &[]);
+            assert!(help.contains("in both directions") && !help.contains("start"), "{help}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use borough_cluster::{Address, Discovery, DiscoveryError, Seeds, Standing};
+use borough_cluster::{Address, Discovery, DiscoveryError, FoundWith, Seeds, Standing};
 
 use crate::hearing::Warnings;
 use crate::rig::{Rig, after, within};
@@ -171,7 +171,7 @@ async fn a_suspended_node_without_a_directory_is_not_told_that_a_restart_brings_
     drop((second, third));
     after(Duration::from_secs(25)).await;
     let line = last(&warnings, "waiting for a majority of the voters of this node's cluster");
-    assert_says(&line, &["mend the network", "does not come back by starting it"]);
+    assert_says(&line, &["restore the network", "does not come back by starting it"]);
     let plan = first.recovery_plan().unwrap();
     assert!(!plan.durable, "{plan:?}");
 }
@@ -184,4 +184,36 @@ async fn the_dry_run_of_a_fresh_node_names_the_seeds_that_are_silent() {
     after(WARNS).await;
     let plan = node.recovery_plan().unwrap();
     assert_eq!((plan.cluster, plan.silent), (None, vec![Address::new("c:1")]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_waits_says_so_every_five_seconds_and_warns_from_the_fifteenth() {
+    let mut rig = Rig::new(117);
+    let (lines, _guard) = Warnings::listen_to(tracing::Level::INFO);
+    let _node = rig.node("a:1", &["a:1", "never:1"]).start().await.unwrap();
+    let mut levels = Vec::new();
+    for second in 1..=21 {
+        after(Duration::from_secs(1)).await;
+        let said = lines.with(SEEKS);
+        for line in &said[levels.len()..] {
+            levels.push((second, line.split(' ').next().unwrap_or_default().to_owned()));
+        }
+    }
+    let times: Vec<_> = levels.iter().map(|(second, level)| (*second / 5 * 5, level.as_str())).collect();
+    assert_eq!(times, [(5, "INFO"), (10, "INFO"), (15, "WARN"), (20, "WARN")], "{levels:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_never_founds_says_that_others_must() {
+    let mut rig = Rig::new(118);
+    let (warnings, _guard) = Warnings::listen();
+    let seeds = ["a:1", "b:1"];
+    let first = rig.node("a:1", &seeds).found_with(FoundWith::Never).start().await.unwrap();
+    let second = rig.node("b:1", &seeds).found_with(FoundWith::Never).start().await.unwrap();
+    after(WARNS).await;
+    assert_eq!(first.topology().current().standing, Standing::Seeking);
+    assert_eq!(second.topology().current().standing, Standing::Seeking);
+    let line = last(&warnings, SEEKS);
+    assert_says(&line, &[" promised=[] ", " in_no_cluster=[", "found_with = never"]);
+    assert!(!line.contains("about to found"), "{line}");
 }

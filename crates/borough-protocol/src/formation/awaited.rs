@@ -3,9 +3,10 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::Seeking;
+use super::{FoundWith, Seeking};
 use crate::incarnation::Address;
 use crate::settings::Refusal;
+use crate::table::Cluster;
 
 /// An address that a node waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum Missing {
     OtherDirectory,
     /// The node there promised to another.
     PromisedToAnother,
+    /// The node there answers and is in no cluster, and this node never founds one: it waits until the node there is in one.
+    InNoCluster,
     /// The node there keeps what it has of its cluster, and waits for a quorum of its voters.
     Suspended,
     /// The node there answers and knows nothing of it, but a data directory names its address as that of a voter of a cluster that has not ended.
@@ -41,7 +44,27 @@ pub enum Missing {
     OtherSettings(Refusal),
 }
 
+/// What keeps a node from founding a cluster, whatever other nodes promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeldBack {
+    /// Its settings say that it never founds one.
+    NeverFounds,
+    /// Members of that cluster greet this node, and nobody answers what the node asks them: the way to them may be cut.
+    Greeted(Cluster),
+    /// A cluster that works welcomed this node while the node at that address had its promise. This node joins once the promise is given back, or over.
+    TakesBackPromise(Address),
+}
+
 impl Seeking {
+    /// What keeps it from founding besides the addresses that it waits for.
+    pub fn held_back(&self) -> Vec<HeldBack> {
+        let never = (self.founding.with == FoundWith::Never).then_some(HeldBack::NeverFounds);
+        let greeted = self.unclear.iter().map(|cluster| HeldBack::Greeted(*cluster));
+        let holder = self.promise.node().filter(|_| self.is_welcome());
+        let takes_back = holder.map(|node| HeldBack::TakesBackPromise(node.address.clone()));
+        never.into_iter().chain(greeted).chain(takes_back).collect()
+    }
+
     /// The addresses that keep it from founding, in order; none if nothing but time does, or if another is to found. One that belongs to a cluster founds
     /// nothing: for that one, where the voters of its cluster listen.
     pub fn awaited(&self) -> Vec<Awaited> {
@@ -89,6 +112,8 @@ impl Seeking {
             Missing::Left
         } else if self.heard.contains_key(address) && self.is_bound() {
             Missing::Forgot
+        } else if self.heard.contains_key(address) && self.founding.with == FoundWith::Never {
+            Missing::InNoCluster
         } else if self.heard.contains_key(address) || *address == self.me.address {
             Missing::PromisedToAnother
         } else if self.is_bound() {

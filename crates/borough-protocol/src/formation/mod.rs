@@ -45,7 +45,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use self::awaited::{Awaited, Missing};
+pub use self::awaited::{Awaited, HeldBack, Missing};
 use self::known::{keep_newest, of_itself};
 pub use self::memory::Memory;
 pub use self::messages::{Knock, LogEnd, Over, Past, Vow, Welcome};

@@ -44,7 +44,7 @@ use self::shards::ShardWishes;
 pub use self::voter_lives::VoterLives;
 use crate::disk::Bond;
 use crate::flaws::Flaw;
-use crate::formation::{Awaited, Memory, Outcome, Say, Seeking, Welcome};
+use crate::formation::{Awaited, HeldBack, Memory, Outcome, Say, Seeking, Welcome};
 use crate::gossip::Document;
 use crate::incarnation::{Address, Facts, Incarnation, Uid};
 use crate::machine::{Effects, Machine};
@@ -238,6 +238,14 @@ impl Node {
             Phase::Seeking(seeking) => Some(seeking.awaited()),
             Phase::TakingPart(participant) => participant.awaited(now),
             Phase::AskingStore(_) | Phase::Ended => None,
+        }
+    }
+
+    /// What keeps a node that is in no cluster from founding one, besides the addresses that it waits for.
+    pub fn held_back(&self) -> Vec<HeldBack> {
+        match &self.phase {
+            Phase::Seeking(seeking) => seeking.held_back(),
+            Phase::TakingPart(_) | Phase::AskingStore(_) | Phase::Ended => Vec::new(),
         }
     }
 
