@@ -17,7 +17,7 @@
 //! | `flood COUNT` | as many tells to entities of the type `unknown` |
 //! | `fill FIRST COUNT` | one tell to each of so many entities of the type `ledger` |
 //! | `received TYPE [FIRST COUNT]` | what its entities have counted: all that there is load for, or so many from that one on |
-//! | `recovery` | what beginning the cluster anew here would mean |
+//! | `recovery` | what a recovery of the cluster here would mean |
 //! | `recover NODE..` | begins it anew; those are dead |
 //! | `wedge` | the next entities that have a turn block the threads of the runtime, one each, in the middle of that turn |
 //! | `release` | they go on; obeyed without the runtime |

@@ -1,4 +1,4 @@
-//! Most voters are lost for good, and an operator has the one that is left begin the cluster anew.
+//! Most voters are lost for good, and an operator has the one that is left recover it.
 
 use std::time::{Duration, Instant};
 

@@ -113,7 +113,7 @@ pub(crate) enum Command {
         /// Its node id
         node: String,
     },
-    /// Has a node begin the cluster anew, after most voters were lost for good; a dry run, unless --yes is given
+    /// Has a node recover the cluster, after most voters were lost for good; a dry run, unless --yes is given
     ///
     /// Ask a node that is left: one that is suspended, or seeks since it gave up. All entities begin anew. Whoever says --yes vouches that those it
     /// names are dead. Bring the voters back instead, if they can be.

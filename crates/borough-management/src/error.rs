@@ -48,7 +48,9 @@ pub enum ManagementError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The address is taken, or not this machine's.
-    #[error("management cannot listen at {address}: {source}; choose another address, or stop who has it")]
+    #[error(
+        "management cannot listen at {address}: {source}; choose another address, or stop the process that uses it"
+    )]
     Listen {
         /// Where.
         address: String,

@@ -78,11 +78,11 @@ pub(crate) async fn recover(
     let advice = "send {\"dead\": [\"<node id>\", ...]} with all that GET /api/recover gives up";
     let order: Result<RecoverOrder, _> = serde_json::from_slice(&body?);
     let RecoverOrder { dead } = order.map_err(|error| {
-        Problem::unreadable(format!("this is no order to begin a cluster anew: {error}"), advice)
+        Problem::unreadable(format!("this is no order to recover a cluster: {error}"), advice)
     })?;
     let plan = bureau.node.recover(&dead).await?;
     Ok(taken(format!(
-        "{} begins the cluster anew as its one voter, and works in {} ms at the earliest; others join it, and GET /api/members says who has",
+        "{} recovers the cluster as its one voter, and works in {} ms at the earliest; others join it, and GET /api/members says who has",
         plan.node_id,
         plan.wait.as_millis()
     )))

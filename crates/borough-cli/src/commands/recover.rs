@@ -1,4 +1,4 @@
-//! `recover`: what beginning a cluster anew would mean, and with `--yes` the order.
+//! `recover`: what a recovery of the cluster would mean, and with `--yes` the order.
 
 use anyhow::Result;
 use borough_management::view::{RecoverOrder, Recovery, RecoveryMember};
@@ -19,14 +19,14 @@ pub(super) fn plan(client: &Client, json: bool) -> Result<()> {
     output::line(format!("\nNothing was changed. `{}`, asked of the same node, does it.", command.join(" ")))
 }
 
-/// The order. Who is dead is said by whoever orders it, not taken from a plan that may have changed since it was read: then the node refuses.
+/// The order. Who is dead is said by the operator, not taken from a plan that may have changed since it was read: then the node refuses.
 pub(super) fn recover(client: &Client, dead: Vec<String>, json: bool) -> Result<()> {
     said(&client.recover(&RecoverOrder { dead })?, json)
 }
 
 fn described(plan: &Recovery) -> String {
     let Recovery { node, standing, voters, voters_lost, .. } = plan;
-    let mut lines = vec![format!("{node} is {standing}, and would begin the cluster anew as its one voter.")];
+    let mut lines = vec![format!("{node} is {standing}, and would recover the cluster as its one voter.")];
     match plan.era {
         Some(era) => lines.extend([
             format!("  voters    {voters_lost} of {voters} did not answer"),
@@ -58,11 +58,11 @@ fn instead(plan: &Recovery) -> String {
     let needed = output::counted(needed(plan.voters, plan.voters_lost), "voter");
     if plan.durable {
         format!(
-            "  instead   bring back {needed} of those given up: start it again with its data directory, or mend the network to it if it runs; then the cluster goes on, and nothing is lost"
+            "  instead   bring back {needed} of those given up: start it again with its data directory, or restore the network to it if it runs; then the cluster goes on, and nothing is lost"
         )
     } else {
         format!(
-            "  instead   mend the network to {needed} of those given up, if it still runs; then the cluster goes on, and nothing is lost. A voter that is started again does not help \
+            "  instead   restore the network to {needed} of those given up, if it still runs; then the cluster goes on, and nothing is lost. A voter that is started again does not help \
              so: it has forgotten its vote. If all that are awaited are started again, the nodes found a new cluster by themselves, and what is in memory is lost as it is here"
         )
     }
@@ -75,7 +75,7 @@ fn instead_of_founding(plan: &Recovery) -> String {
     }
     let silent = plan.silent.join(", ");
     format!(
-        "  instead   start the nodes at {silent}, which do not answer, or mend the network to them; or, if the list of seeds is wrong, correct it on all nodes and start them again. A \
+        "  instead   start the nodes at {silent}, which do not answer, or restore the network to them; or, if the list of seeds is wrong, correct it on all nodes and start them again. A \
          cluster that works there is joined then, and not doubled"
     )
 }

@@ -51,7 +51,7 @@ fn a_cluster_without_most_of_its_voters_is_begun_anew_after_a_dry_run() {
     let words = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && words.contains("midtown"), "{words}");
     let words = demo.printed(&["recover", "--yes", "uptown", "midtown", "downtown"]);
-    assert!(words.contains("begins the cluster anew"), "{words}");
+    assert!(words.contains("recovers the cluster"), "{words}");
     demo.until(&["members"], |members| {
         members["standing"] == "member" && members["members"].as_array().unwrap().len() == 1
     });

@@ -198,12 +198,12 @@ impl Disk {
         }
         let path = self.path().display();
         if works {
-            tracing::warn!(%path, "the data directory takes writes again: the node answers as a voter");
+            tracing::warn!(%path, "the data directory takes writes again: the node votes again");
         } else {
             tracing::error!(
                 %path,
                 ?silent,
-                "the data directory has taken no write for some seconds: the node answers nobody as a voter until it does; look at the disk"
+                "the data directory has taken no write for some seconds: the node does not vote until it does; look at the disk"
             );
         }
         let _ = self.news.inputs.send(Input::DiskWorks(works));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use borough_protocol::incarnation::{Address, Uid};
 use borough_protocol::node::{Effect, End, Event, Node, Peer};
-use borough_protocol::table::Table;
+use borough_protocol::table::{Removal, Table};
 use borough_protocol::time::Timestamp;
 
 use super::disk::Disk;
@@ -97,7 +97,7 @@ impl Hands<'_> {
                 self.publisher.stand(Standing::Suspended);
             }
             Event::Resumed if !goes => {
-                tracing::info!("node is a member and has a lease: it works");
+                tracing::info!("node is a member with a lease: it runs entities");
                 self.publisher.stand(Standing::Member);
             }
             Event::Drain => {
@@ -106,7 +106,7 @@ impl Hands<'_> {
             }
             Event::Closing => self.publisher.stand(Standing::Closing),
             Event::Removed(uid, why) => {
-                tracing::info!(%uid, ?why, "a member was removed");
+                self.say_removed(*uid, *why);
                 // The log may need its control lane for a while; nobody needs its data lanes.
                 self.hub.close(*uid);
                 self.publisher.stir();
@@ -125,7 +125,7 @@ impl Hands<'_> {
             Event::Rests(time) => {
                 tracing::warn!(
                     ?time,
-                    "the settings of this node make leases shorter than they were when its process ended: it is silent as a voter until every lease is over that it had counted for"
+                    "the new settings shorten leases: this node does not vote until every lease that was granted under the old settings has expired"
                 );
             }
             Event::AddressTaken(member, guest) => {
@@ -138,6 +138,34 @@ impl Hands<'_> {
                 );
             }
             Event::Suspended | Event::Resumed | Event::Freed(_) => {}
+        }
+    }
+
+    fn say_removed(&self, uid: Uid, why: Removal) {
+        let last = self.publisher.current();
+        let member = last.members.iter().find(|member| member.uid() == uid);
+        let node = member.map_or("unknown", |member| member.node_id().as_str());
+        let address = member.map_or("unknown", |member| member.address().as_str());
+        match why {
+            Removal::Goodbye => tracing::info!(node, address, "node left"),
+            Removal::Replaced => {
+                tracing::info!(
+                    node,
+                    address,
+                    "node removed: its process was started again at the same address"
+                );
+            }
+            Removal::Operator => tracing::warn!(node, address, "node removed: an operator ordered it"),
+            Removal::Quiet => {
+                tracing::warn!(node, address, "node removed: a majority of the voters does not hear it");
+            }
+            Removal::CutOff => {
+                tracing::warn!(
+                    node,
+                    address,
+                    "node removed: it and other members do not hear each other, and the fewest nodes are lost without it"
+                );
+            }
         }
     }
 }

@@ -46,7 +46,7 @@ const REMEMBERED: usize = 32;
 /// A discovery is asked so many times less often than a peer is dialled: from 250 ms up to 5 s.
 const SLOWLY: u32 = 5;
 
-/// For so long one that begins its cluster anew looks for seeds.
+/// For so long one that recovers its cluster looks for seeds.
 const RECOVERY_LOOK: Duration = Duration::from_secs(1);
 
 /// The discovery of a node that runs is asked that often.
@@ -175,7 +175,7 @@ impl Lives {
         {
             tracing::warn!(
                 path = %disk.path().display(),
-                "node has left, and its data directory is still that of a voter, because no other node could take its place: keep the directory; without it the voters may lack their majority when the nodes start again"
+                "node left, but its data directory still counts as a voter, because no other node could take its place: keep the directory; without it the voters may lack their majority when the nodes start again"
             );
         }
     }
@@ -221,7 +221,7 @@ impl Lives {
                 Standing::Failed(Failure::DataDirectory)
             }
             End::Refused(refusal) => {
-                tracing::error!(%refusal, "may not join: the cluster has other settings");
+                tracing::error!(%refusal, "node cannot join the cluster: a setting differs");
                 Standing::Refused(refusal)
             }
         }
@@ -309,8 +309,8 @@ impl Lives {
             match found {
                 Ok(seeds) if !seeds.is_empty() => return Found::Seeds(seeds),
                 Ok(_) | Err(_) if is_once => return Found::NoList,
-                Ok(_) => tracing::warn!("the discovery finds no seeds; it is asked again until it does"),
-                Err(error) => tracing::warn!(%error, "no seeds yet; the discovery is asked again"),
+                Ok(_) => tracing::warn!("seed discovery found no seeds and is retried"),
+                Err(error) => tracing::warn!(%error, "seed discovery failed and is retried"),
             }
             tokio::select! {
                 biased;
@@ -359,7 +359,7 @@ struct Over {
 /// What a life has from those before it.
 #[derive(Clone, Debug, Default)]
 struct Past {
-    /// Whether an operator ended the last one, for this one to begin the cluster anew.
+    /// Whether an operator ended the last one, for this one to recover the cluster.
     recovers: bool,
     /// A founding has at least this era: no cluster that the node was in, or gave way to, had it.
     era: u32,

@@ -145,7 +145,7 @@ impl Outbound {
             }
             Failure::AnotherLife => tracing::info!(%peer, "was restarted: another life listens there"),
             Failure::Myself => {}
-            Failure::Refused(why) => tracing::warn!(%peer, why, "does not let this node in"),
+            Failure::Refused(why) => tracing::warn!(%peer, why, "peer refused the connection"),
         }
     }
 

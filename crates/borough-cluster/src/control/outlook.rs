@@ -1,4 +1,4 @@
-//! Whether an operator may have this node begin its cluster anew, where anybody can read it.
+//! Whether an operator may have this node recover its cluster, where anybody can read it.
 //!
 //! It is for the dry run alone: the machine judges again when the order comes.
 

@@ -85,7 +85,7 @@ pub enum StartError {
     #[error("the control thread cannot be started: {0}")]
     Thread(io::Error),
     /// It cannot listen there.
-    #[error("cannot listen at {address}: {source}; choose another address, or stop who has it")]
+    #[error("cannot listen at {address}: {source}; choose another address, or stop the process that uses it")]
     Listen {
         /// Where.
         address: Address,
@@ -201,16 +201,16 @@ pub enum DownError {
     #[error(transparent)]
     Name(#[from] NamedError),
     /// This node was stopped.
-    #[error("this node was stopped; nobody was asked to be removed")]
+    #[error("this node was stopped; the removal was not requested")]
     Stopped,
 }
 
-/// Why a cluster was not begun anew.
+/// Why a cluster was not recovered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecoverError {
     /// There is nothing to recover, or not by this node.
-    #[error("{node_id} does not begin its cluster anew: {why}")]
+    #[error("{node_id} does not recover its cluster: {why}")]
     Refused {
         /// The node that was asked.
         node_id: NodeId,
@@ -219,19 +219,17 @@ pub enum RecoverError {
     },
     /// A member would be given up, and nobody has said that it is dead.
     #[error(
-        "{node_id} would be given up, and nobody vouched that it is dead: look at the plan again, and name all it gives up"
+        "{node_id} would be given up, and the order does not confirm that it is dead: look at the plan again, and name every node that it gives up"
     )]
     Unvouched {
         /// Which member.
         node_id: NodeId,
     },
     /// This node was stopped.
-    #[error("this node was stopped; nothing was begun anew")]
+    #[error("this node was stopped; no cluster was recovered")]
     Stopped,
     /// It was ordered, and its cluster turned out to live.
-    #[error(
-        "the cluster lives: this node met it when it was about to begin it anew, and is or will be a member of that one"
-    )]
+    #[error("the cluster works: this node met it before the recovery, and is or becomes a member of it")]
     Lives,
     /// It was ordered, and has not begun in time.
     #[error("it was ordered and has not begun yet: see how the node stands, and look at the plan again")]

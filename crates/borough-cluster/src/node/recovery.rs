@@ -1,4 +1,4 @@
-//! Beginning a cluster anew when most of its voters are lost for good: a dry run, and the order.
+//! Recovery of a cluster when most of its voters are lost for good: a dry run, and the order.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const BEGIN_BOUND: Duration = Duration::from_secs(8);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveryPlan {
-    /// The node that would begin the cluster anew, as its one voter.
+    /// The node that would recover the cluster, as its one voter.
     pub node_id: NodeId,
     /// Which life it lives now: that ends, and all it hosts with it.
     pub incarnation: Incarnation,
@@ -74,7 +74,7 @@ impl Node {
         self.shared.outlook.plan(&now).map_err(refused)
     }
 
-    /// Begins the cluster anew on this node, after most of its voters were lost for good. For operators, and a last resort: bring the voters back if they can be.
+    /// Recovers the cluster on this node, after most of its voters were lost for good. For operators, and a last resort: bring the voters back if they can be.
     ///
     /// Whoever calls it vouches that the members named `dead` are. Every member that [`recovery_plan`](Self::recovery_plan) gives up must be named; others may be.
     /// This life of the node ends, and all it hosts with it; the next founds the cluster as its one voter, in a higher era. It works once every lease of the cluster

@@ -1,4 +1,4 @@
-//! Most voters are lost for good, and the node that is left begins the cluster anew because an operator says so.
+//! Most voters are lost for good, and the node that is left recovers the cluster because an operator says so.
 
 use std::future::{pending, ready};
 use std::sync::atomic::{AtomicBool, Ordering};

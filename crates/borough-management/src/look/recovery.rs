@@ -1,4 +1,4 @@
-//! What beginning the cluster anew would mean.
+//! What a recovery of the cluster would mean.
 
 use borough_cluster::{RecoverError, RecoveryMember, RecoveryPlan};
 
@@ -43,7 +43,7 @@ fn vouch(plan: &RecoveryPlan) -> String {
         format!("that these are dead and stay dead: {}; and ", names.join(", "))
     };
     format!(
-        "whoever orders this vouches {dead}that no other node of this cluster works where {} cannot hear it. If a majority of the voters lives after all, \
+        "by this order you confirm {dead}that no other node of this cluster works where {} cannot hear it. If a majority of the voters lives after all, \
          two clusters work until they meet, and then the one that this order begins gives up all it holds",
         plan.node_id
     )

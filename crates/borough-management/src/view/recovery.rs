@@ -1,8 +1,8 @@
-//! What it means to begin a cluster anew.
+//! What a recovery of the cluster means.
 
 use serde::{Deserialize, Serialize};
 
-/// What the node that answers would do, if it were told to begin the cluster anew: `GET /api/recover`.
+/// What the node that answers would do, if it were told to recover the cluster: `GET /api/recover`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
     /// The node that would be the one voter of what it begins; all that lives there now ends.
@@ -19,7 +19,7 @@ pub struct Recovery {
     pub voters_lost: usize,
     /// Other members that answered: they drop what they host, and join.
     pub kept: Vec<RecoveryMember>,
-    /// Other members that did not: whoever orders it vouches that they are dead.
+    /// Other members that did not: the operator confirms by the order that they are dead.
     pub given_up: Vec<RecoveryMember>,
     /// Whether the voters have data directories, so that one that is started again counts as before.
     pub durable: bool,
@@ -31,7 +31,7 @@ pub struct Recovery {
     pub wait_millis: u64,
     /// How many members must be there before anything works.
     pub minimum_members: usize,
-    /// What whoever orders it vouches for, in words.
+    /// What the operator confirms by the order, in words.
     pub vouch: String,
 }
 

@@ -65,7 +65,7 @@ async fn a_node_that_lost_its_voter_begins_the_cluster_anew_once_that_one_is_nam
     }
     let answer = post(address, "/api/recover", order).await;
     assert_eq!(answer.status, 202, "{answer:?}");
-    assert!(answer.of::<Accepted>().accepted.contains("b begins the cluster anew"));
+    assert!(answer.of::<Accepted>().accepted.contains("b recovers the cluster"));
     let works = |members: &Members| members.standing == "member" && members.members.len() == 1;
     until(address, "/api/members", works).await;
     assert_eq!(timeout(BOUND, b.counters.ask("counter-1", Count::Up)).await.unwrap().unwrap(), 1);

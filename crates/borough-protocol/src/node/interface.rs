@@ -81,7 +81,7 @@ pub enum Command {
     Allocate(Custom),
     /// The list of seeds is that from now on.
     Seeds(Arc<[Address]>),
-    /// Begin the cluster anew without those that are dead; an operator vouches for that. It ends this life with [`GaveUp::Recovers`], or
+    /// Recover the cluster without those that are dead; an operator confirms that. It ends this life with [`GaveUp::Recovers`], or
     /// changes nothing if [`Node::recovery`](super::Node::recovery) says why not.
     Recover,
 }
@@ -183,7 +183,7 @@ pub enum GaveUp {
     Overtaken(Cluster),
     /// The strategy says that who loses a peer stops.
     DownAll,
-    /// An operator says that the others are dead: the next life begins the cluster anew.
+    /// An operator says that the others are dead: the next life recovers the cluster.
     Recovers,
     /// Its data directory is a copy of an earlier state of one that has been used since: the next life needs a new identity.
     Copy,

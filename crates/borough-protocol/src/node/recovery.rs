@@ -1,4 +1,4 @@
-//! Beginning a cluster anew when too few of its voters are left to decide anything ever again.
+//! Recovery of a cluster when too few of its voters are left to decide anything ever again.
 //!
 //! ```text
 //! suspended, no quorum answers --+
@@ -76,7 +76,7 @@ pub enum NoRecovery {
     )]
     Joining,
     /// It leaves, was removed, or the whole cluster is shut down.
-    #[error("it is about to go; order it on a node that stays")]
+    #[error("this node is leaving; run the order on another node")]
     Going,
     /// It has not looked long enough.
     #[error("it has only begun to look for its cluster; ask again in some seconds")]

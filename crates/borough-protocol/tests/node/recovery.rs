@@ -1,4 +1,4 @@
-//! Most voters are lost for good, and an operator has a survivor begin the cluster anew.
+//! Most voters are lost for good, and an operator has a survivor recover it.
 
 use borough_protocol::flaws::Flaws;
 use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Remains};

@@ -208,7 +208,7 @@ impl Rig {
         self.input(name, Input::Command(command));
     }
 
-    /// An operator vouches that the others are dead: its next life begins the cluster anew.
+    /// An operator vouches that the others are dead: its next life recovers the cluster.
     pub(crate) fn recover(&mut self, name: &'static str, known: &[&'static str]) {
         self.command(name, Command::Recover);
         assert!(!self.nodes.contains_key(name), "it does not recover\n{}", self.describe());

@@ -72,7 +72,7 @@ impl News {
             tracing::error!(
                 path = %self.condition.path().display(),
                 %error,
-                "the data directory cannot be written: the node answers nobody as a voter; repair the disk and start the process again"
+                "the data directory cannot be written: the node does not vote; repair the disk and start the process again"
             );
             let _ = self.inputs.send(Input::DiskWorks(false));
         }

@@ -198,7 +198,7 @@ impl Draw<'_> {
         numbered(strikes)
     }
 
-    /// In some wild runs an operator begins a cluster anew. By chance of its own: other runs are as they were before there was one.
+    /// In some wild runs an operator recovers a cluster. By chance of its own: other runs are as they were before there was one.
     fn recovery(&self, seed: u64) -> Option<Strike> {
         let mut random = Random::seeded(seed ^ 0x0A4E_A000);
         if self.mode != Mode::Wild || !random.per_mille(250) {

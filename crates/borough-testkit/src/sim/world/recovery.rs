@@ -1,4 +1,4 @@
-//! Most voters die, and an operator who knows it has one that is left begin the cluster anew.
+//! Most voters die, and an operator who knows it has one that is left recover it.
 
 use std::collections::BTreeSet;
 
