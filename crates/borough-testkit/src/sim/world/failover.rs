@@ -128,8 +128,15 @@ impl World {
         let around: BTreeSet<SlotIndex> =
             paired.flat_map(|(one, other)| [*one, *other]).chain(two.clone()).collect();
         let due = since.after(Self::apart());
-        let near = self.apart_since.iter().filter(|(cut, at)| touches(&around, cut) && **at < due);
-        near.map(|(_, at)| *at).fold(since, Moment::max)
+        let near = self.apart_since.iter().filter(|(cut, _)| touches(&around, cut));
+        let moments = near.flat_map(|(cut, at)| self.births_while_cut(*cut).chain([*at]));
+        moments.filter(|at| *at < due).fold(since, Moment::max)
+    }
+
+    /// When those two slots that are cut apart began the lives that they have: who starts again is another node, and accused anew.
+    fn births_while_cut(&self, cut: (SlotIndex, SlotIndex)) -> impl Iterator<Item = Moment> + '_ {
+        let slots = if self.is_cut_apart(cut) { vec![cut.0, cut.1] } else { Vec::new() };
+        slots.into_iter().filter_map(|slot| self.slots[slot].life.as_ref()).map(|life| life.born)
     }
 
     /// A new coordinator waits as long again, after a removal for bad links the next one waits, and a decision waits for pairs around it: looks later. Who is no
