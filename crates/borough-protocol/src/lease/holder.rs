@@ -58,6 +58,8 @@ pub struct Holder {
     /// The newest list known to be committed: no older one can count again.
     committed: Version,
     seq: u64,
+    /// The last renewal before it was admitted.
+    last_as_guest: u64,
     pending: VecDeque<Pending>,
     lease_end: Timestamp,
     answers: BTreeMap<VoterId, Answer>,
@@ -96,6 +98,7 @@ impl Holder {
             committed: voters.id,
             voters: Arc::new(voters),
             seq: 0,
+            last_as_guest: 0,
             pending: VecDeque::new(),
             lease_end: Timestamp::ZERO,
             answers: BTreeMap::new(),
@@ -111,6 +114,7 @@ impl Holder {
     pub fn admit(&mut self, now: Timestamp, admission: Version) {
         if self.admission.is_none() {
             self.admission = Some(admission);
+            self.last_as_guest = self.seq;
             self.next = now;
         }
     }
@@ -211,6 +215,8 @@ impl Holder {
         let counts = match &answer.verdict {
             // Told unasked by one of a list that this node does not know yet.
             Verdict::NewVoters(voters) => voters.names(from) || self.voters.names(from),
+            // That the guest would never be admitted may have been said by one that gossip had told so; the admission is stronger.
+            Verdict::NotAdmitted if answer.seq <= self.last_as_guest => false,
             Verdict::Acked | Verdict::NotYet | Verdict::NotAdmitted => {
                 answer.seq > 0 && (self.voters.names(from) || self.was_asked(from, answer.seq))
             }

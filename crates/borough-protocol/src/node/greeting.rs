@@ -175,6 +175,7 @@ impl Participant {
         self.grants.prune(now, self.identity.settings.timing(), &self.table);
         let suspect_after = self.identity.settings.timing().suspect_after;
         self.heard.retain(|_, at| now.since(*at) < suspect_after);
+        self.presence.prune(now, suspect_after);
         self.rememberers.retain(|_, at| now.since(*at) < suspect_after);
         self.times.hello = now + self.identity.settings.seed_ask_interval;
         if self.is_guest_by_store() {
@@ -204,27 +205,43 @@ impl Participant {
             let members = self.table.members().values().take(GREETED_MAX);
             greeted.extend(members.map(|member| &member.incarnation.address));
         }
-        greeted.retain(|address| **address != self.identity.me.address && !self.is_heard(now, address));
+        greeted.retain(|address| **address != self.identity.me.address && !self.is_there(now, address));
         greeted
     }
 
-    /// Whether the life that listens there now is heard. A voter hears every member, and every member a voter. Of two others that are members of a cluster
-    /// that works, gossip tells.
-    pub(super) fn is_heard(&self, now: Timestamp, address: &Address) -> bool {
-        let document = self.gossip.document();
-        let mut members = document.members().filter(|member| member.incarnation.address == *address);
+    /// Whether a life that listens there is there now, as far as this node can tell. Voters and members renew leases and answer: a late word of a life that has ended
+    /// deceives nobody. Of two others gossip tells, if they are members of a cluster that works.
+    fn is_there(&self, now: Timestamp, address: &Address) -> bool {
         if self.identity.settings.flaws.has(Flaw::RestartedSeedNotGreeted) {
-            return members.next().is_some();
+            return self.lives_at(address).next().is_some();
         }
-        let works = self.holder.standing(now) == Standing::Running;
-        let voters = self.holder.voters();
-        members.any(|member| {
-            let uid = member.uid();
-            let is_told = works
-                && !self.votes()
-                && !voters.names(self.lives.voter(uid))
-                && !document.is_unreachable(uid);
-            self.heard.contains_key(&uid) || is_told
+        let suspect_after = self.identity.settings.timing().suspect_after;
+        self.lives_at(address).any(|uid| {
+            if self.renews_with(uid) {
+                self.presence.is_there(now, uid, suspect_after)
+            } else {
+                self.heard.contains_key(&uid) || self.is_told_of(now, uid)
+            }
         })
+    }
+
+    /// Whether anything came lately from a life that listens there, or gossip tells that it is there.
+    pub(super) fn is_heard(&self, now: Timestamp, address: &Address) -> bool {
+        self.lives_at(address)
+            .any(|uid| self.heard.contains_key(&uid) || !self.renews_with(uid) && self.is_told_of(now, uid))
+    }
+
+    fn lives_at(&self, address: &Address) -> impl Iterator<Item = Uid> {
+        let members = self.gossip.document().members();
+        members.filter(move |member| member.incarnation.address == *address).map(|member| member.uid())
+    }
+
+    /// Whether one of the two renews its lease with the other.
+    fn renews_with(&self, uid: Uid) -> bool {
+        self.votes() || self.holder.voters().names(self.lives.voter(uid))
+    }
+
+    fn is_told_of(&self, now: Timestamp, uid: Uid) -> bool {
+        self.holder.standing(now) == Standing::Running && !self.gossip.document().is_unreachable(uid)
     }
 }

@@ -153,6 +153,7 @@ impl Participant {
     fn renew(&mut self, now: Timestamp, from: Uid, renew: &Renew, effects: &mut Effects<Effect>) {
         let guest = renew.admission.is_none();
         let Some(answer) = self.judge(now, from, renew) else { return };
+        self.presence.answers(now, from, renew);
         // Somebody waits to be admitted.
         self.stirred |= guest && self.office.is_some();
         effects.push(self.word(from, Word::Renewed(answer)));
@@ -186,6 +187,7 @@ impl Participant {
         effects: &mut Effects<Effect>,
     ) -> Option<End> {
         let voter = self.lives.voter(from);
+        self.presence.is_answered(from, renewed.seq);
         match self.holder.answered(now, self.identity.settings.timing(), voter, renewed) {
             Outcome::Noted | Outcome::AskAgain => None,
             Outcome::SayAgain => {

@@ -19,6 +19,7 @@ mod hearing;
 mod interface;
 mod meeting;
 mod participant;
+mod presence;
 mod quiet;
 mod recovery;
 mod settle;

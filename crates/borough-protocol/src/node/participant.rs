@@ -11,6 +11,7 @@ use super::durable::Durable;
 use super::feed::Feeder;
 use super::interface::{Command, Effect, End, Input, Message, Peer, Report, Word};
 use super::meeting::Nonces;
+use super::presence::Presence;
 use super::shards::ShardWishes;
 use super::voter_lives::VoterLives;
 use crate::flaws::Flaw;
@@ -79,6 +80,7 @@ pub(super) struct Participant {
     pub(super) reported_to: Option<Uid>,
     /// From which nodes of this cluster something came lately, and when.
     pub(super) heard: BTreeMap<Uid, Timestamp>,
+    pub(super) presence: Presence,
     /// Where nodes listen that remembered this cluster when they asked for it, or were asked, and when.
     pub(super) rememberers: BTreeMap<Address, Timestamp>,
     pub(super) nonces: Nonces,
@@ -209,6 +211,7 @@ impl Participant {
             reports_sent: 0,
             reported_to: None,
             heard: BTreeMap::new(),
+            presence: Presence::default(),
             rememberers: BTreeMap::new(),
             nonces: Nonces::default(),
             durable: Durable::default(),

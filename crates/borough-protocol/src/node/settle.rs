@@ -121,6 +121,9 @@ impl Participant {
         let has_log = self.has_log(now);
         let timing = self.identity.settings.timing();
         self.holder.on_deadline(now, timing, self.table.version(), has_log, &mut renewals);
+        if let Some((_, renew)) = renewals.first() {
+            self.presence.asks(now, renew.seq);
+        }
         let mut end = None;
         for (voter, renew) in renewals.drain(..) {
             if voter == VoterId::STORE {

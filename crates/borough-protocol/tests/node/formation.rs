@@ -1,6 +1,6 @@
 //! How clusters come to be.
 
-use borough_protocol::node::{End, Event, GaveUp, Message};
+use borough_protocol::node::{End, Event, GaveUp, Message, Node};
 use borough_protocol::settings::Settings;
 use borough_protocol::table::{Cluster, Removal};
 
@@ -150,4 +150,25 @@ fn a_seed_that_is_welcomed_and_does_not_join_at_once_lets_nobody_found() {
         assert_eq!((other("a"), other("d")), (None, None), "{}", rig.describe());
         rig.is_whole(&["a", "b", "c", "d"])
     });
+}
+
+/// Seed 1035731 of the simulator: `a` lists itself alone, and words of its last life arrive until its next one founds.
+#[test]
+fn late_words_of_a_seeds_last_life_do_not_keep_the_others_from_greeting_it() {
+    let mut rig = Rig::grown(Settings::default(), &["a", "b", "c"]);
+    rig.network.rule(Fate::Copied, |parcel| parcel.from == "a" && parcel.word().is_some());
+    rig.pass(SECOND);
+    rig.network.clear_rules();
+    rig.crash("a");
+    rig.start_with("a", &["a"], Settings::default());
+    for _ in 0..20 {
+        rig.replay(false);
+        rig.pass(100 * MILLI);
+    }
+    rig.always("it founds nothing", 5 * SECOND, |rig| {
+        let cluster = rig.table("b").cluster();
+        rig.nodes.get("a").and_then(Node::cluster).is_none_or(|joined| joined == cluster)
+    });
+    assert!(rig.ends.is_empty(), "{:?}", rig.ends);
+    rig.wait_until("it is back", 10 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
 }

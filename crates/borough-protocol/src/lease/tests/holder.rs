@@ -318,3 +318,19 @@ fn all_go_by_a_list_once_each_voter_on_it_said_so() {
     ack(&mut holder, 1010, 2, 1);
     assert!(holder.all_go_by(version(2)) && !holder.all_go_by(version(3)));
 }
+
+/// Seed 1037506 of the simulator: a voter that gossip had told of the guest's end stood still, and answered once the guest was a member.
+#[test]
+fn what_a_guest_was_told_late_is_not_said_to_the_member() {
+    let list = voters(1, &[1, 2, 3], &[]);
+    let mut holder = Holder::new(at(1000), voter(ME), list, Flaws::default());
+    ask(&mut holder, 1000);
+    ask(&mut holder, 1200);
+    let mut guest = holder.clone();
+    assert_eq!(answer(&mut guest, 1210, 1, 1, Verdict::NotAdmitted), Outcome::Removed);
+    holder.admit(at(1220), version(5));
+    ask(&mut holder, 1220);
+    assert_eq!(answer(&mut holder, 1230, 1, 1, Verdict::NotAdmitted), Outcome::Noted);
+    assert_eq!(answer(&mut holder, 1230, 1, 2, Verdict::NotAdmitted), Outcome::Noted);
+    assert_eq!(answer(&mut holder, 1230, 1, 3, Verdict::NotAdmitted), Outcome::Removed);
+}
