@@ -64,9 +64,10 @@ impl Seeking {
     }
 
     /// Whether the node there has promised, and has said so again when it was asked last: members of a cluster may have greeted it since, and its word of that may not
-    /// arrive. One question and its answer may be lost.
+    /// arrive. One question and its answer may be lost, or the node may stand still for as long as a healthy one does.
     fn still_promises(&self, now: Timestamp, address: &Address) -> bool {
-        let lately = self.settings.seed_ask_interval * 2 + self.settings.round_trip;
+        let answers = self.settings.round_trip.max(self.settings.max_pause);
+        let lately = self.settings.seed_ask_interval * 2 + answers;
         let is_late = |at: Timestamp| now.since(at) > lately;
         self.has_promised(address) && !self.granted.get(address).is_some_and(|(_, at)| is_late(*at))
     }

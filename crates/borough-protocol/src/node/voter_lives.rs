@@ -84,6 +84,9 @@ impl VoterLives {
 
     /// The voter that this life speaks for. One that speaks for no durable voter is a voter of its own, which no list names.
     pub fn voter(&self, uid: Uid) -> VoterId {
+        if !self.is_durable {
+            return VoterId::of_life(uid);
+        }
         let newest = self.newest.iter().find(|(_, newest)| newest.incarnation.uid == uid);
         newest.map_or(VoterId::of_life(uid), |(voter, _)| *voter)
     }

@@ -22,6 +22,21 @@ fn all_seeds_that_start_at_once_form_one_cluster() {
     rig.wait_until("one cluster", 10 * SECOND, |rig| rig.is_whole(&["a", "b", "c"]));
 }
 
+/// Each time it stands still for less long than the longest pause of a healthy node.
+#[test]
+fn a_seed_that_stands_still_again_and_again_does_not_prevent_a_founding() {
+    let settings = Settings { max_pause: SECOND, failover_target: 60 * SECOND, ..Settings::default() };
+    let mut rig = Rig::with(settings, &["a", "b", "c"]);
+    rig.each(&["a", "b", "c"], Rig::start);
+    for _ in 0..10 {
+        rig.pass(2200 * MILLI);
+        rig.pause("b");
+        rig.pass(900 * MILLI);
+        rig.resume("b");
+    }
+    assert!(rig.is_whole(&["a", "b", "c"]), "{}", rig.describe());
+}
+
 #[test]
 fn two_nodes_that_name_only_each_other_form_one_cluster() {
     let mut rig = Rig::new(&[]);
