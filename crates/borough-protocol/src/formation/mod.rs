@@ -49,7 +49,7 @@ pub use self::awaited::{Awaited, HeldBack, Missing};
 use self::known::{keep_newest, of_itself};
 pub use self::memory::Memory;
 pub use self::messages::{Knock, LogEnd, Over, Past, Vow, Welcome};
-use self::over::Suspended;
+use self::over::{SUSPENDED_MAX, Suspended};
 use self::pledges::Pledges;
 use self::promise::Promise;
 pub use self::rule::{FoundWith, FoundingRule};
@@ -503,7 +503,9 @@ impl Seeking {
         }
         if let Past::Suspended(memory, log) = vow.past {
             self.granted.remove(&vow.seed);
-            self.suspended.insert(from, Suspended { address: vow.seed, cluster: memory.cluster, log });
+            if self.suspended.len() < SUSPENDED_MAX || self.suspended.contains_key(&from) {
+                self.suspended.insert(from, Suspended { address: vow.seed, cluster: memory.cluster, log });
+            }
             self.look_at_answers(now, say);
             return Outcome::Seeking;
         }

@@ -19,6 +19,12 @@ use crate::incarnation::{Address, Uid};
 use crate::table::Cluster;
 use crate::voters::VoterId;
 
+/// How many that are suspended are taken into account. If there are more, nobody is told that a cluster is over.
+pub(super) const SUSPENDED_MAX: usize = 1024;
+
+/// How many addresses of voters are asked that those that are suspended name.
+const ASKED_MAX: usize = 256;
+
 /// One that waits for a quorum of its cluster's voters, as it said last.
 #[derive(Clone, Debug)]
 pub(super) struct Suspended {
@@ -34,6 +40,7 @@ impl Seeking {
     /// What it shows to those that are suspended: the clusters that can never go on.
     pub(super) fn over(&self) -> Arc<[Over]> {
         if self.suspended.is_empty()
+            || self.suspended.len() == SUSPENDED_MAX
             || !self.asks()
             || !self.required().into_iter().all(|it| self.answers(it))
         {
@@ -46,7 +53,7 @@ impl Seeking {
     /// Where the voters listened by the logs of those that are suspended: they are asked whether they still live.
     pub(super) fn voters_of_the_suspended(&self) -> impl Iterator<Item = &Address> {
         let logs = self.suspended.values().filter_map(|it| it.log.as_ref());
-        logs.flat_map(|log| log.places.iter().map(|(_, address)| address))
+        logs.flat_map(|log| log.places.iter().map(|(_, address)| address)).take(ASKED_MAX)
     }
 
     fn can_go_on(&self, memory: &Memory) -> bool {
