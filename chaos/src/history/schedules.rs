@@ -1,4 +1,4 @@
-//! The checker is fed whole histories of one schedule, as files that processes wrote.
+//! The checker is fed whole histories of one schedule. They are constructed, in the form of the files that processes write.
 //!
 //! Seven hosts, n1 to n7, of which n1 to n5 vote; from 11 s to 70 s n3, n4 and n5 are cut off from n1, n2, n6 and n7. A client on each side asks four entities
 //! every four seconds: c1 beside n3, c2 beside n1. Entities 0 and 1 live on n3 and n4, entities 2 and 3 on n1 and n6.

@@ -54,6 +54,21 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
+/// Numbers in order, those in a row as `3-7`.
+pub(crate) fn runs(numbers: impl IntoIterator<Item = u32>) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let said = |&(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    runs.iter().map(said).collect::<Vec<_>>().join(" ")
+}
+
 /// Milliseconds, as people say it.
 pub(crate) fn lasting(millis: u64) -> String {
     let seconds = millis / 1000;
@@ -113,7 +128,12 @@ pub(crate) fn brief(micros: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{brief, grouped, short};
+    use super::{brief, grouped, runs, short};
+
+    #[test]
+    fn numbers_in_a_row_are_shown_by_the_first_and_the_last() {
+        assert_eq!(runs([0, 1, 2, 5, 7, 8]), "0-2 5 7-8");
+    }
 
     #[test]
     fn short_times_are_told_by_the_unit_that_fits() {

@@ -44,6 +44,11 @@ impl Bureau {
         self.node.node_id().to_string()
     }
 
+    /// Whether this node has a data directory, as then all nodes of its cluster have.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.node.data_directory().is_some()
+    }
+
     /// Ready once management ends.
     pub(crate) async fn closed(&self) {
         // Whoever would say so is gone: it has ended too.

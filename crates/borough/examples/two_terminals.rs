@@ -5,7 +5,7 @@
 //! cargo run --example two_terminals -- 25521 25520    # the second looks for the first, and writes into its guest book
 //! ```
 //!
-//! Each prints who is there, whenever that changes. Ctrl-C leaves in order, and the other goes on. After a `kill -9` of the second the first goes on, too. After one of the first the second stands still,
+//! Each prints who is there, whenever that changes. Ctrl-C leaves in order, and the other goes on; started again, the first or the second, it joins the same cluster. After a `kill -9` of the second the first goes on, too. After one of the first the second stands still,
 //! and says why and what helps: start the first again, or have a third node from the beginning (`-- 25522 25520 25521`). A store that both reach will help, too, once Borough can vote in one.
 
 use borough::Standing;
@@ -65,10 +65,16 @@ async fn sign(node: &Node, other: Option<&String>) -> Result<(), borough::Error>
     Ok(())
 }
 
-/// Prints how the node stands to its cluster, who is up and how many of them may be lost, whenever that changes.
+/// Prints which cluster the node is in, how it stands to it, who is up and how many of them may be lost, whenever that changes.
 async fn show(mut topology: Topology) {
+    let mut cluster = None;
     let mut before = String::new();
     while let Ok(now) = topology.changed().await {
+        // Which founding it is: nodes that show the same one are in one cluster, also after restarts.
+        if let Some(founding) = now.cluster.filter(|founding| cluster != Some(*founding)) {
+            println!("cluster {founding:?}");
+            cluster = Some(founding);
+        }
         let up: Vec<_> = now.up().map(|member| member.node_id().as_str()).collect();
         let line = format!("{}, up: {}; may lose {}", now.standing, up.join(" "), now.tolerates());
         if line == before {

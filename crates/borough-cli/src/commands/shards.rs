@@ -30,7 +30,8 @@ pub(super) fn show(client: &Client, kind: Option<&str>, json: bool) -> Result<()
         let mut table = output::table(&["NODE", "SHARDS", "MOVING AWAY", "NUMBERS"]);
         for (owner, places) in by_owner(map) {
             let moving = places.iter().filter(|place| place.moving_to.is_some()).count();
-            table.add_row([owner, places.len().to_string(), moving.to_string(), numbers(&places)]);
+            let numbers = output::runs(places.iter().map(|place| place.shard));
+            table.add_row([owner, places.len().to_string(), moving.to_string(), numbers]);
         }
         output::line(table)?;
     }
@@ -46,31 +47,4 @@ fn by_owner(map: &ShardMap) -> BTreeMap<String, Vec<&Place>> {
         owners.entry(owner).or_default().push(place);
     }
     owners
-}
-
-/// Runs of numbers as `3-7`.
-fn numbers(places: &[&Place]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for place in places {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == place.shard => *last = place.shard,
-            _ => runs.push((place.shard, place.shard)),
-        }
-    }
-    let said = |&(first, last): &(u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    runs.iter().map(said).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Place, numbers};
-
-    #[test]
-    fn numbers_in_a_row_are_shown_by_the_first_and_the_last() {
-        let place = |shard| Place { shard, owner: None, epoch: 1, moving_to: None };
-        let places: Vec<_> = [0, 1, 2, 5, 7, 8].map(place).into();
-        assert_eq!(numbers(&places.iter().collect::<Vec<_>>()), "0-2 5 7-8");
-    }
 }

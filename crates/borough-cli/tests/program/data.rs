@@ -12,8 +12,8 @@ use borough_protocol::disk::{self, Bond};
 use borough_protocol::formation::Memory;
 use borough_protocol::incarnation::{Address, Facts, Incarnation, NodeId, Uid};
 use borough_protocol::log;
-use borough_protocol::sharding::{Allocation, Hashing, Kind, KindId};
-use borough_protocol::table::{Admission, Change, Cluster, Table};
+use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind, KindId, ShardId, Step};
+use borough_protocol::table::{Admission, Change, Cluster, Removal, Table};
 use borough_protocol::version::{Term, Version};
 use borough_protocol::voters::VoterId;
 use borough_sqlite::{
@@ -124,13 +124,103 @@ fn what_a_voter_keeps_is_shown() {
         (&table["members"][0]["node"], &table["members"][1]["node"]),
         (&"north".into(), &"south".into())
     );
-    let expected = serde_json::json!([{ "name": "accounts", "shards": 64, "owned": 0, "hosts": 1 }]);
-    assert_eq!(table["types"], expected);
+    let [accounts] = table["types"].as_array().unwrap().as_slice() else { panic!("{table}") };
+    assert_eq!((&accounts["name"], &accounts["shards"]), (&"accounts".into(), &64.into()));
+    assert_eq!((&accounts["owned"], &accounts["hosts"]), (&0.into(), &1.into()));
 
     let text = printed(&["data", "inspect", folder.text()]);
     for word in ["bank", "member", "north:25520", "south:25520", "accounts", "64", "5, of term 3", "voter"] {
         assert!(text.contains(word), "{word}: {text}");
     }
+}
+
+/// Appends what gives shards of the type to both nodes: 0 to 2 to south, of which 2 moves to north, 5 to north, and 6 to a node that was removed since.
+fn give_shards(first: u64) -> Vec<Operation> {
+    let shard = |number| ShardId { kind: KindId(0), number };
+    let (era, given) = (Epoch::first(4), Epoch::first(4).next());
+    let own = |(number, owner)| (shard(number), Step::Own(uid(owner), era));
+    let owned = [(0, 0xb), (1, 0xb), (2, 0xb), (5, 0xa), (6, 0xc)].map(own);
+    let host = |node| Change::Host(uid(node), KindId(0));
+    let changes = [
+        host(0xb),
+        host(0xc),
+        Change::Shards(owned.into()),
+        Change::Shards([(shard(2), Step::Move(uid(0xa), given))].into()),
+        Change::Remove(uid(0xc), Removal::Operator),
+    ];
+    let at = (first..).zip(changes);
+    at.map(|(index, change)| append(index, log::Entry::Payload(change))).collect()
+}
+
+/// What is shown of the shards of a directory to which those of [`give_shards`] were given.
+fn shows_owners(folder: &Folder) {
+    let found = json(&["data", "inspect", folder.text(), "--json"]);
+    assert_eq!(found["undecoded"], serde_json::Value::Null);
+    let accounts = &found["table"]["types"][0];
+    assert_eq!((&accounts["owned"], &accounts["hosts"]), (&4.into(), &2.into()), "{found}");
+    let (north, south, gone) = (uid(0xa).to_string(), uid(0xb).to_string(), uid(0xc).to_string());
+    let expected = serde_json::json!([
+        { "node": "north", "uid": north, "shards": 1, "moving": 0 },
+        { "node": "south", "uid": south, "shards": 3, "moving": 1 },
+        { "node": null, "uid": gone, "shards": 1, "moving": 0 },
+    ]);
+    assert_eq!(accounts["owners"], expected);
+    let epoch = Epoch::first(4).get();
+    let place = |shard: u32, owner: Option<&str>, uid: &str, moving_to: Option<&str>| serde_json::json!({ "shard": shard, "owner": owner, "owner_uid": uid, "epoch": epoch, "moving_to": moving_to });
+    let expected = [
+        place(0, Some("south"), &south, None),
+        place(1, Some("south"), &south, None),
+        place(2, Some("south"), &south, Some("north")),
+        place(5, Some("north"), &north, None),
+        place(6, None, &gone, None),
+    ];
+    assert_eq!(accounts["places"], serde_json::Value::from(expected.to_vec()));
+
+    let text = printed(&["data", "inspect", folder.text()]);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<_> = text.lines().map(words).collect();
+    for line in [
+        "accounts north 1 0 5",
+        "accounts south 3 1 0-2",
+        &format!("accounts (removed) #{gone} 1 0 6"),
+        "accounts (nobody yet) 59 0",
+    ] {
+        assert!(lines.iter().any(|shown| shown == line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn the_owners_of_shards_are_shown() {
+    let folder = Folder::new("data-owners");
+    let mut directory = voter(&folder);
+    directory.write(&[append(6, admit(0xc, "west"))]).unwrap();
+    directory.write(&give_shards(7)).unwrap();
+    directory.close().unwrap();
+    shows_owners(&folder);
+}
+
+/// The era is in the record then: without it no epoch of the log would fit.
+#[test]
+fn the_owners_of_shards_are_shown_without_a_snapshot() {
+    let folder = Folder::new("data-owners-log");
+    let mut directory = open(&folder);
+    let table = Table::new(Cluster { name: 1, era: 4, founder: uid(0xa) });
+    let now = [0xa, 0xb].into_iter().filter_map(VoterId::new).collect();
+    directory
+        .write(&[
+            Operation::SetTermAndVote { term: 3, vote: None },
+            append(1, log::Entry::Voters { now, next: [].into() }),
+            append(2, admit(0xa, "north")),
+            append(3, admit(0xb, "south")),
+            append(4, admit(0xc, "west")),
+            append(5, declare("accounts", 64)),
+            append(6, log::Entry::Payload(Change::Host(uid(0xa), KindId(0)))),
+            Operation::SetRecord(recorded(Bond::Member, RecordState::Member, &table)),
+        ])
+        .unwrap();
+    directory.write(&give_shards(7)).unwrap();
+    directory.close().unwrap();
+    shows_owners(&folder);
 }
 
 /// A node that is no voter, or that left, has neither log nor table: who was in its cluster is in the record alone.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use borough_sqlite::REPLACE;
+
 /// Why a node gave up its lease by itself: it could not run its entities any more, although its process lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -14,6 +16,25 @@ pub enum Failure {
     Wedged,
     /// Its data directory does not hold what a node writes.
     DataDirectory,
+}
+
+impl Failure {
+    /// Whether it ends with the process: a new process can work. Otherwise that one fails in the same way, until somebody does what [`remedy`](Self::remedy)
+    /// says.
+    pub fn ends_with_process(self) -> bool {
+        match self {
+            Self::RuntimeGone | Self::WorkerEnded | Self::Wedged => true,
+            Self::DataDirectory => false,
+        }
+    }
+
+    /// What to do.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::RuntimeGone | Self::WorkerEnded | Self::Wedged => "start its process again",
+            Self::DataDirectory => REPLACE,
+        }
+    }
 }
 
 impl fmt::Display for Failure {

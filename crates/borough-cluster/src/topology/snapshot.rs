@@ -44,8 +44,7 @@ pub enum Standing {
     Closing,
     /// The whole cluster was shut down; the process may stop.
     Closed,
-    /// Its life is over and its cluster goes on without it: its refs to other nodes are lost, its own actors go on. It comes back by itself, under a
-    /// new uid.
+    /// Its life is over, for that reason: its refs to other nodes are lost, its own actors go on. It comes back by itself, under a new uid.
     Returning(GaveUp),
     /// As [`Returning`](Standing::Returning), but the node was told not to come back.
     GaveUp(GaveUp),
@@ -53,8 +52,8 @@ pub enum Standing {
     Refused(Refusal),
     /// It was stopped without leaving.
     Stopped,
-    /// It cannot run its entities any more, and gave up its lease: the others wait until that is over, and go on without it. Its process is to be
-    /// started again.
+    /// It cannot run its entities any more, and gave up its lease: the others wait until that is over, and go on without it.
+    /// [`Failure::remedy`] says what to do.
     Failed(Failure),
 }
 

@@ -2,20 +2,22 @@
 
 use borough_cluster::{Standing, WedgedWorker};
 
-use super::members::advice;
+use super::advice::advice;
 use crate::bureau::Bureau;
 use crate::view::Health;
 
-/// Whether the process is worth keeping: it is not once the node has ended without having been told to.
+/// Whether the process is worth keeping: it is not once the node has ended without having been told to, and may work if it is started again.
 ///
-/// A node that is suspended lives: a restart would cost what it holds, and help nobody.
+/// A node that is suspended lives: a restart would cost what it holds, and help nobody. So does one that cannot use its data directory: its process would
+/// end in the same way again and again.
 pub(crate) fn live(bureau: &Bureau) -> Health {
     let standing = bureau.node.topology().current().standing.clone();
-    let is_over = matches!(
-        standing,
-        Standing::GaveUp(_) | Standing::Refused(_) | Standing::Stopped | Standing::Failed(_)
-    );
-    let why = if is_over { advice(&standing) } else { None };
+    let is_over = match &standing {
+        Standing::GaveUp(_) | Standing::Refused(_) | Standing::Stopped => true,
+        Standing::Failed(failure) => failure.ends_with_process(),
+        _ => false,
+    };
+    let why = if is_over { advice(&standing, bureau.is_durable()) } else { None };
     Health { ok: !is_over, node: bureau.name(), standing: standing.to_string(), why }
 }
 
@@ -31,7 +33,7 @@ pub(crate) fn ready(bureau: &Bureau, types: &[&str]) -> Health {
     let why = if disk.is_some() {
         disk
     } else if standing != Standing::Member {
-        Some(advice(&standing).unwrap_or_else(|| format!("it is {standing}")))
+        Some(advice(&standing, bureau.is_durable()).unwrap_or_else(|| format!("it is {standing}")))
     } else if let Some(worker) = wedged.first() {
         Some(blocked(worker))
     } else if !missing.is_empty() {

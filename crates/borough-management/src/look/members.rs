@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use borough_cluster::{Member, MemberState, Standing, TopologySnapshot, Uid};
+use borough_cluster::{Member, MemberState, TopologySnapshot, Uid};
 
+use super::advice::advice;
 use crate::bureau::Bureau;
 use crate::view;
 
@@ -19,7 +20,7 @@ pub(crate) fn members(bureau: &Bureau) -> view::Members {
         cluster: bureau.node.name().to_owned(),
         seen_by: bureau.name(),
         standing: snapshot.standing.to_string(),
-        advice: advice(&snapshot.standing),
+        advice: advice(&snapshot.standing, bureau.is_durable()),
         version: format!("{}.{}", snapshot.version.term.get(), snapshot.version.index),
         coordinator: snapshot.coordinator.and_then(name_of),
         tolerates: snapshot.tolerates(),
@@ -68,33 +69,4 @@ pub(crate) fn state(state: MemberState) -> &'static str {
         MemberState::Down => "down",
         MemberState::Removed => "removed",
     }
-}
-
-/// Why a node does not work, and what helps; `None` if it does.
-pub(crate) fn advice(standing: &Standing) -> Option<String> {
-    let text = match standing {
-        Standing::Member | Standing::Leaving | Standing::Left | Standing::Closing | Standing::Closed => {
-            return None;
-        }
-        Standing::Seeking => {
-            "it finds none of its seeds, or too few nodes are there yet: see that a seed runs, can be reached from here, and has the same cluster name; \
-             if most nodes of its cluster are lost for good, `borough recover` begins it anew here"
-        }
-        Standing::Joining => "it is not admitted yet: a majority of the voters must be there to admit it",
-        Standing::Suspended => {
-            "too few voters hear it, so nothing may run here: bring back the voters that are gone, or mend the network between them and this node; \
-             with three voters or more one loss is survived; if they are lost for good, `borough recover` begins the cluster anew"
-        }
-        Standing::Returning(_) => "its cluster went on without it: it comes back by itself, under a new uid",
-        Standing::GaveUp(_) => {
-            "its cluster went on without it, and it was told not to come back: start its process again"
-        }
-        Standing::Refused(_) => "its settings are not the cluster's: start it with the cluster's",
-        Standing::Stopped => "it was stopped: start its process again",
-        Standing::Failed(_) => {
-            "it cannot run its entities any more and gave up its lease: the others go on without it; start its process again"
-        }
-        _ => return None,
-    };
-    Some(text.to_owned())
 }

@@ -1,5 +1,6 @@
 //! What is told, read off the node: nothing is decided here, and nothing is kept but a moment's statistics.
 
+mod advice;
 mod entities;
 mod health;
 mod losses;

@@ -1,12 +1,13 @@
-//! The disk of a data directory fails, or does not answer: the node says so, and is not ready.
+//! The disk of a data directory fails, does not answer, or holds what no voter writes: the node says so, and is not ready.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use borough_cluster::Node;
+use borough_cluster::{Node, Standing};
 use borough_management::Management;
 use borough_management::view::{ClusterEvent, DataDirectory, EventKind, Health, Stats};
 use borough_sqlite::failpoints::{Fault, Hook, Step};
+use borough_sqlite::{DataDirectory as Directory, OpenOptions, Operation};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -168,4 +169,34 @@ async fn a_node_whose_disk_is_stuck_stays_a_member_and_is_ready_again_once_the_d
     assert_eq!(event.text, format!("c: the data directory {path} takes writes again, and the node votes"));
     let data = nodes[2].data_directory().unwrap();
     assert!(data.stalls >= 1 && data.longest_write >= STUCK_AFTER / 3, "{data:?}");
+}
+
+/// No voter reaches that term.
+const NO_TERM: u64 = 1 << 62;
+
+#[tokio::test]
+async fn a_node_whose_directory_holds_no_log_of_a_voter_is_not_ready_and_no_restart_is_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let start = || Node::builder("fleet").listen("127.0.0.1:0").node_id("a").data_dir(folder.path());
+    let node = start().start().await.unwrap();
+    timeout(BOUND, node.wait_for(1)).await.unwrap().unwrap();
+    // Alone, so its directory stays that of a voter.
+    let topology = node.topology();
+    drop(node);
+    while topology.current().standing != Standing::Stopped {
+        timeout(BOUND, topology.clone().changed()).await.unwrap().unwrap();
+    }
+    let (mut directory, _) = Directory::open(folder.path(), &OpenOptions::new("fleet")).unwrap();
+    directory.write(&[Operation::SetTermAndVote { term: NO_TERM, vote: None }]).unwrap();
+    directory.close().unwrap();
+
+    let node = start().start().await.unwrap();
+    let management = Management::builder(&node).listen("127.0.0.1:0").start().await.unwrap();
+    let address = management.address();
+    let is_over = |health: &Health| health.standing.starts_with("failed: ");
+    let health: Health = until(address, "/health/ready", is_over).await;
+    let why = health.why.unwrap();
+    assert!(why.contains("does not hold the log of a voter") && why.contains("does not help"), "{why}");
+    let live = get(address, "/health/live").await;
+    assert_eq!((live.status, live.of::<Health>().ok), (200, true), "a restart would fail in the same way");
 }

@@ -85,6 +85,45 @@ mod two_terminals {
         first.ends();
     }
 
+    /// As the README has it: the first has no seeds, the second names the first.
+    #[test]
+    fn both_nodes_are_restarted_one_after_the_other_and_stay_in_one_cluster() {
+        let [first_port, second_port] = &ports();
+        let mut first = node(first_port, &[]);
+        let founding = first.prints("cluster ");
+        first.prints(&up(&[first_port]));
+        let mut second = node(second_port, &[first_port]);
+        let both = up(&[first_port, second_port]);
+        first.prints(&both);
+        second.has_printed(&both);
+
+        first.interrupt();
+        first.prints("left, up: ");
+        let of_first = first.ends();
+        second.prints(&up(&[second_port]));
+        let mut first = node(first_port, &[]);
+        let both = up(&[second_port, first_port]);
+        second.prints(&both);
+        first.prints(&both);
+
+        second.interrupt();
+        second.prints("left, up: ");
+        let of_second = second.ends();
+        first.prints(&up(&[first_port]));
+        let mut second = node(second_port, &[first_port]);
+        let both = up(&[first_port, second_port]);
+        first.prints(&both);
+        second.has_printed(&both);
+
+        second.interrupt();
+        first.prints(&up(&[first_port]));
+        first.interrupt();
+        for printed in [of_first, of_second, first.ends(), second.ends()] {
+            let foundings: Vec<_> = printed.lines().filter(|line| line.starts_with("cluster ")).collect();
+            assert_eq!(foundings, [&founding], "{printed}");
+        }
+    }
+
     #[test]
     fn of_two_nodes_the_first_goes_on_without_the_second_and_the_second_says_why_it_does_not() {
         let [first_port, second_port] = &ports();

@@ -3,7 +3,6 @@
 use anyhow::{Result, bail};
 use borough_cluster::stored::{decode_entry, decode_pledges, decode_record, decode_table};
 use borough_protocol::disk::Record;
-use borough_protocol::incarnation::Uid;
 use borough_protocol::table::{Cluster, Table};
 use borough_protocol::version::{Term, Version};
 use borough_sqlite::{Entry, Payload, VoterState};
@@ -19,15 +18,15 @@ pub(super) fn record(record: &Payload) -> Result<Record> {
     Ok(decode_record(record.codec, &record.bytes)?)
 }
 
-/// The table at the end of the log.
-pub(super) fn table(voter: &VoterState) -> Result<Table> {
+/// The table at the end of the log of a voter of that cluster.
+pub(super) fn table(voter: &VoterState, cluster: Cluster) -> Result<Table> {
     let mut table = match &voter.snapshot {
         Some(snapshot) => {
             let stored = decode_table(snapshot.payload.codec, &snapshot.payload.bytes)?;
             (*stored.table).clone()
         }
-        // Which founding it is of is not shown, so any will do.
-        None => Table::new(Cluster { name: 0, era: 0, founder: Uid::STORE }),
+        // Epochs begin with the era of their cluster: with another one no shard would have an owner.
+        None => Table::new(cluster),
     };
     let kept = voter.snapshot.as_ref().map_or(0, |snapshot| snapshot.position.index);
     let found = table.version().index;

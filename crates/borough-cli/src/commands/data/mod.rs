@@ -10,7 +10,7 @@ use anyhow::Result;
 use borough_sqlite::Reset;
 use serde::Serialize;
 
-use self::view::{Contents, Record, RecordedVoter, Table, Voter};
+use self::view::{Contents, Owner, Record, RecordedVoter, Table, Type, Voter};
 use crate::output;
 
 pub(super) fn inspect(path: &Path, json: bool) -> Result<()> {
@@ -95,10 +95,31 @@ fn show_table(table: &Table) -> Result<()> {
         ]);
     }
     output::line(types)?;
+    for kind in &table.types {
+        show_owners(kind)?;
+    }
     output::line(format_args!(
         "\nthe table at {}, the end of this node's log: its last entries may not have been committed",
         table.index
     ))
+}
+
+/// Hosts without a shard are shown, too.
+fn show_owners(kind: &Type) -> Result<()> {
+    output::line("")?;
+    let mut owners = output::table(&["TYPE", "NODE", "SHARDS", "MOVING AWAY", "NUMBERS"]);
+    for Owner { node, uid, shards, moving } in &kind.owners {
+        let numbers = kind.places.iter().filter(|place| place.owner_uid == *uid).map(|place| place.shard);
+        let node = node.clone().unwrap_or_else(|| format!("(removed) #{uid}"));
+        let (shards, moving) = (shards.to_string(), moving.to_string());
+        owners.add_row([kind.name.clone(), node, shards, moving, output::runs(numbers)]);
+    }
+    let never = kind.shards as usize - kind.places.len();
+    if never > 0 {
+        let (nobody, zero) = ("(nobody yet)".to_owned(), 0.to_string());
+        owners.add_row([kind.name.clone(), nobody, never.to_string(), zero, String::new()]);
+    }
+    output::line(owners)
 }
 
 /// What was removed, or would be.

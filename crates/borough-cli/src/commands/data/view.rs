@@ -1,8 +1,11 @@
 //! What `data inspect` shows, as programs read it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use borough_protocol::table::State;
+use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::Entry;
+use borough_protocol::table::{Cluster, KindTable, State};
 use borough_sqlite::{Holder, Inspection, RecordState};
 use serde::Serialize;
 
@@ -90,8 +93,37 @@ pub(super) struct Member {
 pub(super) struct Type {
     pub(super) name: String,
     pub(super) shards: u32,
+    /// How many of them a member owns.
     pub(super) owned: usize,
     pub(super) hosts: usize,
+    /// The members that host the type or own shards of it, in the order of their uids, and then former members that nobody has replaced as owners.
+    pub(super) owners: Vec<Owner>,
+    /// Each shard that has ever had an owner, by number.
+    pub(super) places: Vec<Place>,
+}
+
+/// How many shards of a type a node owns.
+#[derive(Debug, Serialize)]
+pub(super) struct Owner {
+    /// `None` if it is no member any more.
+    pub(super) node: Option<String>,
+    pub(super) uid: String,
+    pub(super) shards: usize,
+    /// How many of them are moving away.
+    pub(super) moving: usize,
+}
+
+/// Where one shard is.
+#[derive(Debug, Serialize)]
+pub(super) struct Place {
+    pub(super) shard: u32,
+    /// Which member owns it; `None` if its last owner is no member any more.
+    pub(super) owner: Option<String>,
+    pub(super) owner_uid: String,
+    /// Since which epoch.
+    pub(super) epoch: u64,
+    /// To which member it is moving, or to which life that is none any more.
+    pub(super) moving_to: Option<String>,
 }
 
 impl Contents {
@@ -106,10 +138,14 @@ impl Contents {
         let (record, unread_record) = match loaded.record.as_ref().map(|record| kept::record(&record.payload))
         {
             None => (None, None),
-            Some(Ok(record)) => (Some(Record::of(&record)), None),
+            Some(Ok(record)) => (Some(record), None),
             Some(Err(error)) => (None, Some(format!("{error:#}"))),
         };
-        let (table, undecoded) = match loaded.voter.as_ref().map(kept::table) {
+        let (cluster, record) =
+            (record.as_ref().map(|record| record.memory.cluster), record.as_ref().map(Record::of));
+        let era = loaded.record.as_ref().map_or(0, |record| record.era);
+        let cluster = cluster.unwrap_or(Cluster { name: 0, era, founder: Uid::STORE });
+        let (table, undecoded) = match loaded.voter.as_ref().map(|voter| kept::table(voter, cluster)) {
             None => (None, None),
             Some(Ok(table)) => (Some(Table::of(&table)), None),
             Some(Err(error)) => (None, Some(format!("{error:#}"))),
@@ -180,18 +216,44 @@ impl Table {
             voter: member.voter().to_string(),
             is_voter: voters.names(member.voter()),
         });
-        let types = table.kinds().iter().map(|kind| Type {
-            name: kind.kind().name.to_string(),
-            shards: kind.kind().shards,
-            owned: kind.shards().len(),
-            hosts: kind.hosts().len(),
-        });
+        let types = table.kinds().iter().map(|kind| Type::of(table, kind));
         Self {
             index: table.version().index,
             voters: voters.now.iter().map(ToString::to_string).collect(),
             next_voters: voters.next.iter().map(ToString::to_string).collect(),
             members: members.collect(),
             types: types.collect(),
+        }
+    }
+}
+
+impl Type {
+    fn of(table: &borough_protocol::table::Table, kind: &KindTable) -> Self {
+        let node = |uid| table.member(uid).map(|member| member.facts.id.as_str().to_owned());
+        let place = |(number, entry): (&u32, &Entry)| Place {
+            shard: *number,
+            owner: node(entry.owner),
+            owner_uid: entry.owner.to_string(),
+            epoch: entry.epoch.get(),
+            moving_to: entry.moving.map(|(to, _)| node(to).unwrap_or_else(|| to.to_string())),
+        };
+        let places: Vec<_> = kind.shards().iter().map(place).collect();
+        let uids: BTreeSet<Uid> =
+            kind.hosts().iter().copied().chain(kind.shards().values().map(|entry| entry.owner)).collect();
+        let owner = |uid: Uid| {
+            let owned = kind.shards().values().filter(|entry| entry.owner == uid);
+            let moving = owned.clone().filter(|entry| entry.moving.is_some()).count();
+            Owner { node: node(uid), uid: uid.to_string(), shards: owned.count(), moving }
+        };
+        let mut owners: Vec<_> = uids.into_iter().map(owner).collect();
+        owners.sort_by_key(|owner| owner.node.is_none());
+        Self {
+            name: kind.kind().name.to_string(),
+            shards: kind.kind().shards,
+            owned: places.iter().filter(|place| place.owner.is_some()).count(),
+            hosts: kind.hosts().len(),
+            owners,
+            places,
         }
     }
 }
