@@ -48,10 +48,10 @@ fn while_seeking(is_durable: bool) -> &'static str {
 fn while_suspended(is_durable: bool) -> &'static str {
     if is_durable {
         "no majority of the voters answers it, so it runs nothing; it keeps its state, and goes on by itself once a majority answers: start the silent voters with their data \
-         directories, or mend the network between them and this node. Only if the disks of a majority of the voters are lost for good: run `borough recover` on a node that is \
+         directories, or restore the network between them and this node. Only if the disks of a majority of the voters are lost for good: run `borough recover` on a node that is \
          left; it founds a successor of the cluster, and what entities hold in memory is lost on every node"
     } else {
-        "no majority of the voters answers it, so it runs nothing; it keeps its state, and goes on by itself once a majority answers: mend the network between the silent voters \
+        "no majority of the voters answers it, so it runs nothing; it keeps its state, and goes on by itself once a majority answers: restore the network between the silent voters \
          and this node, if their processes still run. A voter whose process has ended does not come back by starting it: if that is a majority of them, start all of them, so \
          that the nodes found a new cluster together; or, if some cannot be started, run `borough recover` on a node that is left. Both lose what entities hold in memory"
     }

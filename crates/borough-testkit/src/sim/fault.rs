@@ -65,7 +65,7 @@ pub enum Fault {
     /// The seeds behind the list of that slot crash and start again, cut off from a quorum that works. Once they are a cluster, a member of the first
     /// one is cut off with them, if one follows.
     SeedsCutOff { of: SlotIndex, lasts: Nanos, is_followed: bool },
-    /// A node is cut off from a quorum that works, and as soon as it may it is told to begin the cluster anew.
+    /// A node is cut off from a quorum that works, and as soon as it may it is told to recover the cluster.
     RecoverByMistake { whom: Target, lasts: Nanos },
     /// Its disk syncs nothing for a while.
     DiskStuck { whom: Target, lasts: Nanos },

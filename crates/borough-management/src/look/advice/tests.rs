@@ -117,7 +117,7 @@ fn voters_come_back_with_their_data_directories_and_not_without() {
     ];
     says(&Standing::Suspended, true, &[&keeps[..], &with].concat(), &["does not come back", "new cluster"]);
     let without = [
-        "mend the network",
+        "restore the network",
         "A voter whose process has ended does not come back by starting it",
         "found a new cluster together",
     ];
