@@ -128,6 +128,13 @@ impl Hands<'_> {
                     "the new settings shorten leases: this node does not vote until every lease that was granted under the old settings has expired"
                 );
             }
+            Event::EraIgnored(cluster) => {
+                tracing::warn!(
+                    ?cluster,
+                    "the era of an earlier cluster is more than ten years ahead of this node's clock and is ignored: a clock was wrong when that cluster was founded, or is wrong \
+                     here"
+                );
+            }
             Event::AddressTaken(member, guest) => {
                 tracing::error!(
                     %member,

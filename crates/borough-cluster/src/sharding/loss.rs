@@ -47,10 +47,17 @@ impl StateLoss {
         matches!(self.why, GaveUp::Overtaken(_) | GaveUp::Over) || self.shards > 0
     }
 
-    fn log(&self) {
+    /// `was_recovered`: the node's cluster succeeded the one that it yields to, by an operator's order.
+    fn log(&self, was_recovered: bool) {
         let Self { why, shards, entities } = *self;
         let entities = entities.map_or_else(|| "unknown".to_owned(), |count| count.to_string());
         match why {
+            GaveUp::Overtaken(cluster) if was_recovered => tracing::error!(
+                ?cluster,
+                shards,
+                %entities,
+                "the order to recover was a mistake: the cluster that was given up still works. Node yields to it, drops its shards and entities, and joins that cluster"
+            ),
             GaveUp::Overtaken(cluster) => tracing::error!(
                 ?cluster,
                 shards,
@@ -159,7 +166,9 @@ impl Sharding {
             Ok(None) | Err(_) => StateLoss { why, shards: self.owned(), entities: None },
         };
         if loss.is_told() {
-            loss.log();
+            let table = self.sight().table;
+            let succeeded = |cluster| table.is_some_and(|table| table.ancestors().has(cluster));
+            loss.log(matches!(why, GaveUp::Overtaken(cluster) if succeeded(cluster)));
             self.chronicle().lose(&loss);
             self.announce(Some(ShardEvent { kind: "".into(), shard: 0, what: ShardNews::StateLost(loss) }));
         }

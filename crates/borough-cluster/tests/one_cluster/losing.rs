@@ -59,6 +59,14 @@ impl Watched {
         Ok(())
     }
 
+    /// It said so at ERROR, with how much it drops.
+    fn logged(&self, warnings: &Warnings, words: &str) -> Outcome {
+        let (logged, counts) =
+            (warnings.with(words), format!("shards={} entities={} ", self.shards, self.entities));
+        let is_told = logged.iter().any(|line| line.starts_with("ERROR") && line.contains(&counts));
+        is_told.then_some(()).ok_or_else(|| format!("node {} did not log {counts}: {logged:?}", self.node))
+    }
+
     /// It dropped nothing.
     async fn lost_nothing(&mut self, rig: &Rig) -> Outcome {
         let told = self.losses()?;
@@ -87,12 +95,8 @@ async fn nodes_that_yield_to_an_older_cluster_name_it_and_count_what_they_drop()
     let (warnings, _guard) = Warnings::listen();
     rig.heal();
     rig.until_whole(BOUND).await?;
-    let logged = warnings.with("node yields to another cluster of its name");
     for loser in &mut losers {
-        let counts = format!("shards={} entities={} ", loser.shards, loser.entities);
-        if !logged.iter().any(|line| line.starts_with("ERROR") && line.contains(&counts)) {
-            return Err(format!("node {} did not log {counts}: {logged:?}", loser.node));
-        }
+        loser.logged(&warnings, "node yields to another cluster of its name")?;
         let is_older = |why| matches!(why, GaveUp::Overtaken(cluster) if Some(cluster) == older);
         loser.lost_all(&rig, is_older, "yielded").await?;
     }
@@ -110,9 +114,11 @@ async fn a_node_whose_voters_are_new_processes_counts_what_it_drops() -> Outcome
     rig.crash(1);
     rig.run(secs(2)).await;
     let mut loser = Watched::all(&rig, [2]).await;
+    let (warnings, _guard) = Warnings::listen();
     rig.start(0).await;
     rig.start(1).await;
     rig.until_whole(BOUND).await?;
+    loser[0].logged(&warnings, "the voters of this node's cluster are gone for good")?;
     loser[0].lost_all(&rig, |why| why == GaveUp::Over, "voters_gone").await
 }
 
@@ -124,8 +130,10 @@ async fn a_node_that_was_removed_behind_a_cut_counts_what_it_drops() -> Outcome 
     rig.may_lose(&[2]);
     rig.run(secs(20)).await;
     let mut loser = Watched::all(&rig, [2]).await;
+    let (warnings, _guard) = Warnings::listen();
     rig.heal();
     rig.until_whole(BOUND).await?;
+    loser[0].logged(&warnings, "the cluster removed this node and goes on without it")?;
     loser[0].lost_all(&rig, |why| why == GaveUp::Removed, "removed").await
 }
 
@@ -142,4 +150,26 @@ async fn an_outage_that_costs_nothing_is_no_loss() -> Outcome {
         node.lost_nothing(&rig).await?;
     }
     Ok(())
+}
+
+/// An operator takes a cluster for lost that is only cut off.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_was_recovered_by_mistake_says_so_when_it_meets_the_cluster_that_was_given_up() -> Outcome
+{
+    let mut rig = Rig::new(65, 3);
+    rig.form(&[0, 1, 2]).await?;
+    rig.cut(&[0], &[1, 2]);
+    rig.may_lose(&[0]);
+    rig.run(secs(10)).await;
+    let node = rig.node(0);
+    let plan = node.recovery_plan().map_err(|error| error.to_string())?;
+    let dead: Vec<_> = plan.given_up.iter().map(|member| member.node_id.to_string()).collect();
+    node.recover(&dead).await.map_err(|error| error.to_string())?;
+    rig.run(secs(10)).await;
+    let (warnings, _guard) = Warnings::listen();
+    rig.heal();
+    rig.until_whole(BOUND).await?;
+    let logged = warnings.with("the order to recover was a mistake");
+    let is_told = matches!(&logged[..], [line] if line.starts_with("ERROR") && line.contains("shards="));
+    is_told.then_some(()).ok_or_else(|| format!("{logged:?}"))
 }

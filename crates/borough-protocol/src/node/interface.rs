@@ -149,6 +149,8 @@ pub enum Event {
     LogLost(Uid),
     /// The second one names the address of the first, which is a member and is heard: it is not admitted. Only the coordinator says so, once for each of them.
     AddressTaken(Uid, Uid),
+    /// It founds a cluster, and the era of that earlier one is so far ahead that a clock must have been wrong: the new era is not above it.
+    EraIgnored(Cluster),
     /// The settings of its leases are shorter than those of its last life: it says nothing as a voter for so long.
     Rests(Duration),
 }

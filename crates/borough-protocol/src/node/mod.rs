@@ -412,6 +412,9 @@ impl Node {
         acts_from: Timestamp,
         effects: &mut Effects<Effect>,
     ) {
+        for cluster in ancestors.far_ahead(self.era) {
+            effects.push(Effect::Publish(Event::EraIgnored(cluster)));
+        }
         self.era = ancestors.era_above(self.era);
         if let Some(disk) = &mut self.disk {
             disk.begin();

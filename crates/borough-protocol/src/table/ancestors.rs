@@ -51,6 +51,11 @@ impl Ancestors {
         sound.max().map_or(own, |newest| own.max(newest.saturating_add(1)))
     }
 
+    /// Those whose era is far beyond `own`, and not followed.
+    pub fn far_ahead(&self, own: u32) -> impl Iterator<Item = Cluster> + '_ {
+        self.iter().filter(move |cluster| is_far_ahead(cluster.era, own))
+    }
+
     /// How many.
     pub fn count(&self) -> usize {
         self.0.len()

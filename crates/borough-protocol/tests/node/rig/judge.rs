@@ -46,6 +46,7 @@ impl Judge {
             | Event::Closing
             | Event::LogLost(_)
             | Event::AddressTaken(..)
+            | Event::EraIgnored(_)
             | Event::Rests(_) => {}
         }
     }

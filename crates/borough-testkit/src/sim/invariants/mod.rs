@@ -261,6 +261,7 @@ impl Rules {
             | Event::Drain
             | Event::Closing
             | Event::AddressTaken(..)
+            | Event::EraIgnored(_)
             | Event::Rests(_) => Ok(()),
             Event::LogLost(_) => {
                 met.count(Rare::LogLost);
