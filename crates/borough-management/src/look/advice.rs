@@ -8,7 +8,6 @@ use borough_cluster::{Failure, GaveUp, Standing};
 /// Why a node does not work, and what helps; `None` if it does.
 pub(super) fn advice(standing: &Standing, is_durable: bool) -> Option<String> {
     match standing {
-        Standing::Member | Standing::Leaving | Standing::Left | Standing::Closing | Standing::Closed => None,
         Standing::Seeking => Some(while_seeking(is_durable).to_owned()),
         Standing::Joining => {
             Some("it is not admitted yet: a majority of the voters must be there to admit it".to_owned())
@@ -29,6 +28,7 @@ pub(super) fn advice(standing: &Standing, is_durable: bool) -> Option<String> {
         }
         Standing::Stopped => Some("it was stopped: start its process again".to_owned()),
         Standing::Failed(failure) => Some(after_failure(*failure)),
+        // It works, or it went in order.
         _ => None,
     }
 }

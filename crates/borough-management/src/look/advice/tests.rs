@@ -17,63 +17,41 @@ fn cluster() -> ClusterId {
     ClusterId { name: 1, era: 4, founder: Uid::new(7).unwrap() }
 }
 
-/// Each reason to give up: in which clusters, what is said, and what must not be.
-fn reasons() -> Vec<(GaveUp, &'static [bool], Vec<&'static str>, Vec<&'static str>)> {
-    let removed = REMOVED.to_vec();
-    vec![
-        (
-            GaveUp::Removed,
-            BOTH,
-            vec!["the cluster removed it and goes on without it", DROPPED, "joins again as a new member"],
-            vec![],
-        ),
-        (
-            GaveUp::Suspended,
-            BOTH,
-            vec!["it was leaving", "no majority of the voters answered"],
-            removed.clone(),
-        ),
-        (
-            GaveUp::Over,
-            VOLATILE,
-            vec!["the voters of its cluster are gone for good", DROPPED, "helps to found a new cluster"],
-            removed.clone(),
-        ),
-        (
-            GaveUp::Over,
-            DURABLE,
-            vec!["its cluster has ended", DROPPED, "helps to found a new cluster"],
-            [&removed[..], &["gone for good"]].concat(),
-        ),
-        (
-            GaveUp::Forsaken,
-            BOTH,
-            vec!["it was not admitted", "voters fell silent", "looks for its "],
-            [&removed[..], &[DROPPED]].concat(),
-        ),
-        (
-            GaveUp::Overtaken(cluster()),
-            BOTH,
-            vec!["yielded to another cluster of its name", DROPPED, "joins that cluster"],
-            removed.clone(),
-        ),
-        (GaveUp::DownAll, BOTH, vec!["a peer was lost", "`down-all`", DROPPED], removed.clone()),
-        (
-            GaveUp::Recovers,
-            BOTH,
-            vec!["recovery was ordered", DROPPED, "founds the cluster again"],
-            removed.clone(),
-        ),
-        (
-            GaveUp::Copy,
-            BOTH,
-            vec![
-                "its data directory is an older copy: the cluster knows a later state of it",
-                "joins as a new voter",
-                "do not start a copy beside its original",
-            ],
-            removed,
-        ),
+/// A reason to give up: in which clusters, what is said, and what must not be.
+struct Case {
+    why: GaveUp,
+    clusters: &'static [bool],
+    says: &'static [&'static str],
+    never: &'static [&'static str],
+}
+
+fn case(why: GaveUp, clusters: &'static [bool], says: &'static [&'static str]) -> Case {
+    Case { why, clusters, says, never: &REMOVED }
+}
+
+fn cases() -> [Case; 9] {
+    let removed = &["the cluster removed it and goes on without it", DROPPED, "joins again as a new member"];
+    let leaving = &["it was leaving", "no majority of the voters answered", DROPPED];
+    let voters_gone =
+        &["the voters of its cluster are gone for good", DROPPED, "helps to found a new cluster"];
+    let ended = &["its cluster has ended", DROPPED, "helps to found a new cluster"];
+    let forsaken = &["it was not admitted", "voters fell silent", "looks for its "];
+    let overtaken = &["yielded to another cluster of its name", DROPPED, "joins that cluster"];
+    let copy = &[
+        "its data directory is an older copy: the cluster knows a later state of it",
+        "do not start a copy beside its original",
+        "joins as a new voter",
+    ];
+    [
+        Case { never: &[], ..case(GaveUp::Removed, BOTH, removed) },
+        case(GaveUp::Suspended, BOTH, leaving),
+        case(GaveUp::Over, VOLATILE, voters_gone),
+        Case { never: &[REMOVED[0], REMOVED[1], "gone for good"], ..case(GaveUp::Over, DURABLE, ended) },
+        Case { never: &[REMOVED[0], REMOVED[1], DROPPED], ..case(GaveUp::Forsaken, BOTH, forsaken) },
+        case(GaveUp::Overtaken(cluster()), BOTH, overtaken),
+        case(GaveUp::DownAll, BOTH, &["a peer was lost", "`down-all`", DROPPED]),
+        case(GaveUp::Recovers, BOTH, &["recovery was ordered", DROPPED, "founds the cluster again"]),
+        case(GaveUp::Copy, BOTH, copy),
     ]
 }
 
@@ -90,17 +68,17 @@ fn says(standing: &Standing, is_durable: bool, words: &[&str], never: &[&str]) {
 
 #[test]
 fn a_node_that_gave_up_says_for_which_reason_and_what_it_does_next() {
-    for (why, clusters, words, never) in reasons() {
+    for Case { why, clusters, says: words, never } in cases() {
         for is_durable in clusters {
-            let back = [&never[..], &["start its process"]].concat();
+            let back = [never, &["start its process"]].concat();
             says(
                 &Standing::Returning(why),
                 *is_durable,
-                &[&words[..], &["by itself, under a new uid"]].concat(),
+                &[words, &["by itself, under a new uid"]].concat(),
                 &back,
             );
             let stays = ["it does not come back by itself (`rejoin`): start its process again"];
-            says(&Standing::GaveUp(why), *is_durable, &[&words[..], &stays].concat(), &never);
+            says(&Standing::GaveUp(why), *is_durable, &[words, &stays].concat(), never);
         }
     }
 }
