@@ -67,7 +67,7 @@ impl StateLoss {
             GaveUp::Over => tracing::error!(
                 shards,
                 %entities,
-                "the voters of this node's cluster are gone for good: node drops its shards and entities, and helps to found a new cluster"
+                "this node's cluster has ended: its voters are gone for good, or it was closed while this node was away. Node drops its shards and entities, and helps to found a new cluster"
             ),
             GaveUp::Removed => tracing::error!(
                 shards,

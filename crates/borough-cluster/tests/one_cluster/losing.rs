@@ -118,7 +118,7 @@ async fn a_node_whose_voters_are_new_processes_counts_what_it_drops() -> Outcome
     rig.start(0).await;
     rig.start(1).await;
     rig.until_whole(BOUND).await?;
-    loser[0].logged(&warnings, "the voters of this node's cluster are gone for good")?;
+    loser[0].logged(&warnings, "this node's cluster has ended")?;
     loser[0].lost_all(&rig, |why| why == GaveUp::Over, "voters_gone").await
 }
 
