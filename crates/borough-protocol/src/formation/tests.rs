@@ -357,7 +357,6 @@ fn a_node_that_never_founds_promises_to_anybody() {
     assert_eq!(says(&mut a, at(20), &knock_of("e", 5, Some(1))), [(5, true)]);
 }
 
-/// Wakes it at each of its deadlines until then, and then.
 /// Lets it ask, and `b` promise whenever it is asked.
 fn promised_until(seeking: &mut Seeking, until: Timestamp) -> Outcome {
     let b = Uid::new(2).expect("not 0");
