@@ -53,6 +53,8 @@ pub enum Flaw {
     RecoversWithoutWait,
     // One cluster.
     FoundsWithoutFormerVoters,
+    RememberedMembersFound,
+    LaterLifeIsProofOfDeath,
     FoundsWhileASeedIsSilent,
     DiscoveredListIsComplete,
     SuspendedQuorumGivesUp,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use borough_cluster::{MemberState, Node, Standing};
+use borough_cluster::{MemberState, Node, NodeBuilder, Standing};
+use tempfile::TempDir;
 
 use crate::rig::{Rig, after, within};
 
@@ -71,6 +72,50 @@ async fn nodes_of_other_settings_are_told_which_and_both_values() {
     }
     assert!(matches!(other.topology().current().standing, Standing::Refused(_)));
     within(other.leave()).await.unwrap();
+}
+
+/// Three nodes are a cluster, and a further one that is set otherwise is refused: it names the setting, its own value and that of the cluster.
+async fn other_is_refused(
+    seed: u64,
+    cluster: impl Fn(NodeBuilder) -> NodeBuilder,
+    other: impl Fn(NodeBuilder) -> NodeBuilder,
+    words: &str,
+) {
+    let mut rig = Rig::new(seed);
+    let nodes = rig.cluster_with(["a:1", "b:1", "c:1"], cluster).await;
+    let other = other(rig.node("d:1", &["a:1"])).start().await.unwrap();
+    let error = within(other.wait_for(4)).await.unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
+    assert!(!error.contains("durable"), "the name inside of the code: {error}");
+    assert!(matches!(other.topology().current().standing, Standing::Refused(_)));
+    after(Duration::from_secs(5)).await;
+    for node in &nodes {
+        let topology = node.topology().current();
+        assert_eq!((&topology.standing, topology.members.len()), (&Standing::Member, 3));
+    }
+}
+
+/// Each builder gets a directory of its own.
+fn durable(folder: &TempDir) -> impl Fn(NodeBuilder) -> NodeBuilder {
+    let count = std::cell::Cell::new(0);
+    move |builder| {
+        count.set(count.get() + 1);
+        builder.data_dir(folder.path().join(format!("{}", count.get())))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_volatile_node_is_refused_by_a_cluster_with_data_directories() {
+    let folder = TempDir::new().unwrap();
+    let words = "data_dir is not set (volatile) here and set there";
+    other_is_refused(6, durable(&folder), NodeBuilder::volatile, words).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_with_a_data_directory_is_refused_by_a_volatile_cluster() {
+    let folder = TempDir::new().unwrap();
+    let words = "data_dir is set here and not set (volatile) there";
+    other_is_refused(7, NodeBuilder::volatile, durable(&folder), words).await;
 }
 
 #[tokio::test]

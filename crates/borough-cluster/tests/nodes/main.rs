@@ -9,6 +9,7 @@ mod finding;
 mod forming;
 mod gathering;
 mod going;
+mod golden_directories;
 #[path = "../sharding/hearing.rs"]
 mod hearing;
 mod recovering;

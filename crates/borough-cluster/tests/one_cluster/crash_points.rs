@@ -1,14 +1,15 @@
-//! The disk of a node takes no write from one step on, and then its process crashes: whatever is in the directory, it is one cluster.
+//! A process crashes at a write, or its disk takes no write from one on and it crashes later: whatever is in the directory, it is one cluster.
 //!
-//! A step is a write or a sync. Each phase is played once for every step that is reached in it, for each of the three nodes.
+//! A step is a write or a sync. Each phase is played for every step that is reached in it, for each of the three nodes, in both ways.
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use borough_cluster::{NodeBuilder, Standing};
 use borough_sqlite::failpoints::{Fault, Hook};
-use tokio::time::timeout;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
 
 use crate::rig::{BOUND, Outcome, Rig, after, all_of, each, secs};
 
@@ -32,16 +33,34 @@ enum Phase {
     Recovering,
 }
 
+/// What comes of a step that is not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The process is gone in that moment: no time goes by after the step.
+    AtOnce,
+    /// The process lives on for some seconds with a disk that takes nothing.
+    Later,
+}
+
 /// A disk that takes no write from one step on. Steps are counted once the phase has begun.
 struct Breaking {
     point: u64,
     has_begun: AtomicBool,
     reached: AtomicU64,
+    /// When the point was reached, and who waits for that.
+    broke_at: OnceLock<Instant>,
+    broke: Notify,
 }
 
 impl Breaking {
     fn at(point: u64) -> Arc<Self> {
-        Arc::new(Self { point, has_begun: AtomicBool::new(false), reached: AtomicU64::new(0) })
+        Arc::new(Self {
+            point,
+            has_begun: AtomicBool::new(false),
+            reached: AtomicU64::new(0),
+            broke_at: OnceLock::new(),
+            broke: Notify::new(),
+        })
     }
 
     fn begin(&self) {
@@ -55,6 +74,8 @@ impl Breaking {
             if !counts || this.reached.fetch_add(1, Ordering::SeqCst) + 1 < this.point {
                 Ok(())
             } else {
+                this.broke_at.get_or_init(Instant::now);
+                this.broke.notify_one();
                 Err(Fault::Io)
             }
         })
@@ -64,22 +85,26 @@ impl Breaking {
 /// Plays the phase for each step of each node.
 #[track_caller]
 fn crash_at_every_step(phase: Phase) {
-    for victim in SEEDS {
+    for (victim, way) in SEEDS.into_iter().flat_map(|victim| [(victim, Way::AtOnce), (victim, Way::Later)]) {
         let mut steps = 0;
         for point in 1.. {
             let breaking = Breaking::at(point);
-            each([(victim, point)], |_| crash_at(phase, victim, breaking.clone()));
+            each([(victim, way, point)], |_| crash_at(phase, victim, way, breaking.clone()));
             if breaking.reached.load(Ordering::SeqCst) < point {
                 break;
             }
             steps = point;
         }
-        println!("{phase:?}: node {victim} crashed at each of {steps} writes and syncs");
+        let how = match way {
+            Way::AtOnce => "crashed at",
+            Way::Later => "crashed some seconds after its disk failed at",
+        };
+        println!("{phase:?}: node {victim} {how} each of {steps} writes and syncs");
         assert!(steps > 0, "{phase:?} of node {victim} wrote nothing");
     }
 }
 
-async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outcome {
+async fn crash_at(phase: Phase, victim: usize, way: Way, breaking: Arc<Breaking>) -> Outcome {
     let mut rig = Rig::durable(93, 3);
     let plain = |builder: NodeBuilder| builder.seeds(LIST);
     rig.set_up_all(plain);
@@ -87,7 +112,22 @@ async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outco
     rig.set_up(victim, move |builder| plain(builder).data_hook(hook.clone()));
     let others: Vec<_> = SEEDS.into_iter().filter(|number| *number != victim).collect();
     form(&mut rig, phase, &others).await?;
-    play(&mut rig, phase, (victim, &others), &breaking).await;
+    let playing = play(&mut rig, phase, (victim, &others), &breaking);
+    match way {
+        Way::Later => playing.await,
+        // What was under way is dropped first, and the node with it, if it is not yet among those that run.
+        Way::AtOnce => tokio::select! {
+            biased;
+            () = breaking.broke.notified() => {
+                die(&mut rig, victim, &breaking);
+                if phase == Phase::Closing {
+                    // The order was decided, or it was not: the others do what comes of it.
+                    after(secs(10)).await;
+                }
+            }
+            () = playing => {}
+        },
+    }
     let crashing = if phase == Phase::Closing { rig.running() } else { vec![victim] };
     for number in crashing {
         if rig.running().contains(&number) {
@@ -116,6 +156,15 @@ async fn crash_at(phase: Phase, victim: usize, breaking: Arc<Breaking>) -> Outco
         Phase::Forming | Phase::Joining | Phase::Restarting | Phase::Leaving => rig.founded_once(),
     };
     all_of([founded, concluded])
+}
+
+/// The victim is gone, in the moment in which its disk was to do the step.
+fn die(rig: &mut Rig, victim: usize, breaking: &Breaking) {
+    if rig.running().contains(&victim) {
+        rig.crash(victim);
+    }
+    rig.may_lose(&[victim]);
+    assert_eq!(breaking.broke_at.get(), Some(&Instant::now()), "time went by between the step and the crash");
 }
 
 /// What there is before the phase.

@@ -2,6 +2,7 @@
 //!
 //! A discovered list is never known to be complete: founding needs `expect = 3` nodes that are in no cluster.
 
+use std::fs;
 use std::future::ready;
 use std::time::Duration;
 
@@ -93,6 +94,37 @@ async fn all_nodes_are_replaced_by_nodes_with_other_addresses() -> Outcome {
     rig.run(secs(20)).await;
     let concluded = rig.conclude(BOUND).await;
     all_of([rig.founded_times(2), concluded])
+}
+
+/// As pods of a `StatefulSet` that are recreated: the addresses are new, and what was on the volumes is not. They are shown the new addresses alone, one of them first.
+#[test]
+fn all_nodes_come_back_with_other_addresses_and_their_directories() {
+    each(0..3, |first| async move {
+        let mut rig = Rig::durable(44, 2 * NODES);
+        for number in 0..2 * NODES {
+            rig.set_up(number, move |builder| discovered(builder, number / NODES * NODES + first));
+        }
+        rig.form_in_order(&[0, 1, 2], &[]).await?;
+        let cluster = rig.view(0).cluster;
+        let voters = rig.view(0).voters.now.clone();
+        for number in 0..NODES {
+            rig.crash(number);
+        }
+        after(secs(1)).await;
+        for number in 0..NODES {
+            fs::rename(rig.directory(number), rig.directory(NODES + number)).unwrap();
+            rig.start(NODES + number).await;
+        }
+        rig.until_settled(BOUND).await?;
+        let view = rig.view(NODES);
+        let same = if (view.cluster, &view.voters.now) == (cluster, &voters) {
+            Ok(())
+        } else {
+            Err(format!("{:?} became {:?}, {voters:?} {:?}", cluster, view.cluster, view.voters.now))
+        };
+        let concluded = rig.conclude(BOUND).await;
+        all_of([same, rig.founded_once(), concluded])
+    });
 }
 
 /// A list that is complete, as a file has it, and cannot be read before that moment.

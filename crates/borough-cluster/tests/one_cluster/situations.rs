@@ -176,6 +176,32 @@ async fn a_cluster_of_one_that_crashes_waits_for_its_seeds() -> Outcome {
     all_of([waited, rig.founded_times(2), concluded])
 }
 
+/// The others are gone for good, or so the operator believes: they come back later, and join.
+#[tokio::test(start_paused = true)]
+async fn from_three_nodes_to_one_that_crashes_and_recovers_and_back_to_three() -> Outcome {
+    let mut rig = three(59).await?;
+    for number in [2, 1] {
+        rig.leave(number).await?;
+        rig.until_settled(BOUND).await?;
+    }
+    rig.crash(0);
+    after(secs(2)).await;
+    rig.start(0).await;
+    let waited = all_wait(&rig).await;
+    let plan = rig.node(0).recover::<&str>(&[]).await.map_err(|error| error.to_string())?;
+    let silent = if plan.silent == [address(1), address(2)] { Ok(()) } else { Err(format!("{plan:?}")) };
+    rig.until_settled(SOON).await?;
+    let alone = rig.conclude(SOON).await;
+    let recovered = rig.view(0).cluster;
+    for number in [1, 2] {
+        rig.start(number).await;
+        rig.until_settled(BOUND).await?;
+    }
+    let same = if rig.view(2).cluster == recovered { Ok(()) } else { Err("another cluster".to_owned()) };
+    let concluded = rig.conclude(SOON).await;
+    all_of([waited, silent, alone, same, rig.founded_times(2), concluded])
+}
+
 #[tokio::test(start_paused = true)]
 async fn nodes_wait_for_a_seed_that_never_existed() -> Outcome {
     let mut rig = Rig::new(56, 2);

@@ -77,6 +77,9 @@ impl Seeking {
         if !self.asks() || self.durable().next().is_some() {
             return false;
         }
+        if self.flaws().has(Flaw::RememberedMembersFound) && self.remembered_members_promise(now) {
+            return true;
+        }
         let is_seed = |address: &&Address| self.seeds.contains(address);
         let promised = self.seeds.iter().filter(|seed| self.still_promises(now, seed)).count();
         let seeds = match self.founding.with {
@@ -99,5 +102,12 @@ impl Seeking {
             && !self.is_unclear()
             && voters.all(|address| self.still_promises(now, address))
             && self.promised_before().all(|pledge| self.is_answered(pledge))
+    }
+
+    /// Whether more than half of the addresses that this node remembers of its last cluster, its own included, have promised. It proves nothing: the others may go on.
+    fn remembered_members_promise(&self, now: Timestamp) -> bool {
+        let known = self.known();
+        let promised = known.iter().filter(|address| self.still_promises(now, address)).count();
+        self.memory.is_some() && 2 * (promised + 1) > known.len() + 1
     }
 }

@@ -31,7 +31,8 @@ impl Participant {
         if let Err(refusal) = check(self.identity.settings.cluster_settings(), &knock.settings) {
             // Only a cluster that works can say which settings are right.
             if self.is_alive(now) {
-                effects.push(Effect::Send { to, message: Message::Refused(refusal) });
+                // It is read there, where "here" is the other node.
+                effects.push(Effect::Send { to, message: Message::Refused(refusal.turned()) });
             }
             return None;
         }

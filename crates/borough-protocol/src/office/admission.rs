@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Office, Proposals, Scene};
+use crate::flaws::Flaw;
 use crate::gossip::{Member, Status};
 use crate::incarnation::{Facts, Incarnation, Uid};
 use crate::table::{self, Admission, Change, Removal};
@@ -79,7 +80,8 @@ impl Office {
 /// Whether a member is not replaced by a guest of its address. A directory has one process, but an address may be that of two by mistake: the one that is a member and is
 /// heard stays.
 fn stays(now: Timestamp, scene: &Scene<'_>, older: &table::Member, guest: &Member) -> bool {
-    !older.is_of_directory(&guest.facts) && scene.hears(now, older.incarnation.uid)
+    let is_proven_dead = scene.settings.flaws.has(Flaw::LaterLifeIsProofOfDeath);
+    !older.is_of_directory(&guest.facts) && scene.hears(now, older.incarnation.uid) && !is_proven_dead
 }
 
 fn admission(incarnation: &Incarnation, facts: &Arc<Facts>) -> Change {

@@ -8,7 +8,7 @@ use super::{Office, Proposals, Scene};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::log::Log;
-use crate::table::Change;
+use crate::table::{Change, Removal};
 use crate::time::Timestamp;
 
 /// From when on each removed node's things may be given away.
@@ -32,8 +32,9 @@ impl Office {
         let mut next = Timestamp::NEVER;
         let waits_again = !scene.settings.flaws.has(Flaw::NewCoordinatorDoesNotWait);
         for (uid, entry) in removed.iter().filter(|(_, entry)| !entry.freed) {
-            let wait =
-                if waits_again || entry.version.term == propose.log.term() { wait } else { Duration::ZERO };
+            let is_proven = is_proven_dead(scene, entry.why);
+            let waits = !is_proven && (waits_again || entry.version.term == propose.log.term());
+            let wait = if waits { wait } else { Duration::ZERO };
             let over_at = *self.waits.over_at.entry(*uid).or_insert(now + wait);
             if over_at <= now {
                 propose.once(Change::Free(*uid));
@@ -64,6 +65,11 @@ impl Office {
             propose.once(Change::Forget(old.into()));
         }
     }
+}
+
+/// Whether a life needs no wait because a later one has its address. Never: the earlier one may still run, cut off.
+fn is_proven_dead(scene: &Scene<'_>, why: Removal) -> bool {
+    why == Removal::Replaced && scene.settings.flaws.has(Flaw::LaterLifeIsProofOfDeath)
 }
 
 fn wait(scene: &Scene<'_>) -> Duration {

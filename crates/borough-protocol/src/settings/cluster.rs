@@ -49,6 +49,11 @@ pub struct ClusterSettings {
     rows: Arc<[Row]>,
 }
 
+/// Whether voters keep votes and log over restarts, by the name of the setting that decides it; its value is another one on each node, and not compared.
+const DATA_DIR: &str = "data_dir";
+const DURABLE: &str = "set";
+const VOLATILE: &str = "not set (volatile)";
+
 impl ClusterSettings {
     /// What these settings say.
     pub fn of(settings: &Settings) -> Self {
@@ -59,7 +64,7 @@ impl ClusterSettings {
             ("round_trip", text(settings.round_trip)),
             ("drift_per_mille", settings.drift_per_mille.to_string()),
             ("max_voters", settings.max_voters.to_string()),
-            ("durable", settings.durable.to_string()),
+            (DATA_DIR, if settings.durable { DURABLE } else { VOLATILE }.to_string()),
         ];
         let rows = rows.into_iter().map(|(name, value)| (name.to_string(), value));
         Self { versions: Versions::SPOKEN, rows: rows.collect() }

@@ -39,7 +39,7 @@ pub enum DetectorKind {
 
 /// What a user set, unchecked. [`Checked::new`] makes it usable.
 ///
-/// `cluster`, `strategy`, `max_pause`, `round_trip`, `drift_per_mille`, `max_voters` and `durable` must be the same on all nodes: a
+/// `cluster`, `strategy`, `max_pause`, `round_trip`, `drift_per_mille`, `max_voters` and `durable` (said as `data_dir`) must be the same on all nodes: a
 /// node that differs is refused when it joins. The others may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {

@@ -70,7 +70,7 @@ const DIFFERENCES: &[Difference] = &[
 
 #[test]
 fn a_node_with_other_settings_is_refused_and_told_which() {
-    for (setting, change, ours, theirs) in DIFFERENCES {
+    for (setting, change, of_cluster, own) in DIFFERENCES {
         let mut rig = Rig::new(&["a", "c"]);
         rig.start_with("a", &["a"], Settings::default());
         let mut settings = Settings::default();
@@ -81,9 +81,10 @@ fn a_node_with_other_settings_is_refused_and_told_which() {
         let (_, end) = rig.ends.iter().find(|(name, _)| *name == "b").expect("refused");
         let End::Refused(refusal) = end else { panic!("{end:?}") };
         assert_eq!(refusal.setting, *setting);
-        assert!(refusal.ours.contains(ours) && refusal.theirs.contains(theirs), "{refusal:?}");
+        // Said by the node that is refused: its own value is the one here.
+        assert!(refusal.ours.contains(own) && refusal.theirs.contains(of_cluster), "{refusal:?}");
         let words = refusal.to_string();
-        assert!(words.contains(setting) && words.contains(ours) && words.contains(theirs), "{words}");
+        assert!(words.contains(setting) && words.contains(of_cluster) && words.contains(own), "{words}");
     }
 }
 

@@ -75,6 +75,9 @@ pub enum Fault {
     DiskLost { whom: Target, back_after: Nanos },
     /// A copy of its disk is made now; after a while the process dies, and another one starts with the copy, if no other voter lacks anything then.
     DiskRestored { whom: Target, after: Nanos, back_after: Nanos },
+    /// Nothing passes between its machine and all others for a while, and then it ends. Meanwhile it runs on, and another machine has its address: a new process starts
+    /// there after a while.
+    Replaced { whom: Target, back_after: Nanos, lasts: Nanos },
     /// All processes die at once; the one in each slot is back after a while of its own.
     PowerCycle { back_after: Vec<Nanos> },
 }
@@ -98,6 +101,7 @@ impl Fault {
             | Self::DiskFull { whom, .. }
             | Self::DiskLost { whom, .. }
             | Self::DiskRestored { whom, .. }
+            | Self::Replaced { whom, .. }
             | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => fits(whom),
             Self::Apart { one, other, .. } => fits(one) && fits(other),
@@ -129,6 +133,7 @@ impl Fault {
             | Self::DiskFull { whom, .. }
             | Self::DiskLost { whom, .. }
             | Self::DiskRestored { whom, .. }
+            | Self::Replaced { whom, .. }
             | Self::WallClock { whom, .. }
             | Self::Close { by: whom } => *whom = find(*whom),
             Self::Apart { one: a, other: b, .. }
@@ -232,6 +237,10 @@ impl fmt::Display for Fault {
                 Length(*after),
                 Back(Some(*back_after))
             ),
+            Self::Replaced { whom, back_after, lasts } => {
+                let (lasts, back) = (Length(*lasts), Back(Some(*back_after)));
+                write!(f, "{whom} is cut off until it ends after {lasts}; another has its address{back}")
+            }
             Self::PowerCycle { back_after } => {
                 let last = back_after.iter().max().copied();
                 write!(f, "all crash, the last one{}", Back(last))

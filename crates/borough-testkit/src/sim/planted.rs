@@ -3,13 +3,13 @@
 use borough_protocol::flaws::{Flaw, Flaws};
 
 use super::guard::guarded;
-use super::plan::{Mode, Plan, Wish};
+use super::plan::{Kind, Mode, Plan, Wish};
 use super::violation::Violation;
 
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
-pub const FLAWS: [Flaw; 50] = [
+pub const FLAWS: [Flaw; 52] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -38,6 +38,8 @@ pub const FLAWS: [Flaw; 50] = [
     Flaw::TwoPromises,
     Flaw::RecoversWithoutWait,
     Flaw::FoundsWithoutFormerVoters,
+    Flaw::RememberedMembersFound,
+    Flaw::LaterLifeIsProofOfDeath,
     Flaw::FoundsWhileASeedIsSilent,
     Flaw::RestartedSeedNotGreeted,
     Flaw::SuspendedNodeGivesUp,
@@ -100,7 +102,7 @@ pub const SHARDING_FLAWS: [Flaw; 32] = [
 ];
 
 /// The mode in which a flaw shows: what only loses messages shows where nothing may be lost.
-pub fn mode_for(flaw: Flaw) -> Option<Mode> {
+fn mode_for(flaw: Flaw) -> Option<Mode> {
     match flaw {
         Flaw::LeavesWhileOthersSend | Flaw::DrainedBeforeMoved | Flaw::ForwardsDroppedWhenOwnedAgain => {
             Some(Mode::Calm)
@@ -111,11 +113,39 @@ pub fn mode_for(flaw: Flaw) -> Option<Mode> {
 }
 
 /// Whether a flaw shows with disks or without; `None` if it does not matter.
-pub fn disks_for(flaw: Flaw) -> Option<bool> {
+fn disks_for(flaw: Flaw) -> Option<bool> {
     match flaw {
-        // With disks a node that remembers a cluster never founds.
-        Flaw::FoundsWithoutFormerVoters => Some(false),
+        // With disks a node that remembers a cluster never founds; and a machine that is replaced never comes back, nor would its disk.
+        Flaw::FoundsWithoutFormerVoters | Flaw::RememberedMembersFound | Flaw::LaterLifeIsProofOfDeath => {
+            Some(false)
+        }
         _ => None,
+    }
+}
+
+/// The kind of run in which a flaw shows, if ordinary runs show it too rarely.
+fn kind_for(flaw: Flaw) -> Option<Kind> {
+    match flaw {
+        // Elsewhere an address has one process, and a later one there proves that the earlier one is gone.
+        Flaw::LaterLifeIsProofOfDeath => Some(Kind::Replaced),
+        Flaw::FoundsWithoutFormerVoters => Some(Kind::Remembering),
+        _ => None,
+    }
+}
+
+/// The flaw of that name.
+pub fn named(name: &str) -> Option<Flaw> {
+    FLAWS.into_iter().chain(SHARDING_FLAWS).find(|flaw| format!("{flaw:?}") == name)
+}
+
+/// The same wish for runs that break that rule: of the mode, the kind and with the disks that show it, unless it asks for others.
+pub fn wish_for(flaw: Flaw, wish: &Wish) -> Wish {
+    Wish {
+        flaws: Flaws::only(flaw),
+        mode: wish.mode.or(mode_for(flaw)),
+        durable: wish.durable.or(disks_for(flaw)),
+        kind: wish.kind.or(kind_for(flaw)),
+        ..wish.clone()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Addresses, and the lives that run at them one after another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(super) struct Slots {
     births: Vec<(Uid, SlotIndex)>,
     voters: BTreeMap<VoterId, SlotIndex>,
     by_life: BTreeMap<Uid, VoterId>,
+    /// Those whose address another slot has by now.
+    replaced: BTreeSet<SlotIndex>,
 }
 
 /// Whether the one who has a cluster begun anew is right that it cannot go on.
@@ -69,7 +71,14 @@ impl Slots {
     pub(super) fn empty(count: usize) -> Self {
         let list: Vec<Slot> = (0..count).map(Slot::new).collect();
         let by_address = list.iter().enumerate().map(|(slot, it)| (it.address.clone(), slot)).collect();
-        Self { list, by_address, births: Vec::new(), voters: BTreeMap::new(), by_life: BTreeMap::new() }
+        Self {
+            list,
+            by_address,
+            births: Vec::new(),
+            voters: BTreeMap::new(),
+            by_life: BTreeMap::new(),
+            replaced: BTreeSet::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -118,6 +127,23 @@ impl Slots {
     /// That life, if it is not over.
     pub(super) fn life(&self, uid: Uid) -> Option<&Life> {
         self.list[self.slot_of(uid)?].life.as_ref().filter(|life| life.uid() == uid)
+    }
+
+    /// Another machine has the address of that slot from now on: the first one where nobody ever ran. Whoever runs in that slot still has it, too.
+    pub(super) fn replace(&mut self, slot: SlotIndex) -> Option<SlotIndex> {
+        let is_unused = |by: &SlotIndex| !self.list[*by].was_used && self.list[*by].life.is_none();
+        let by = (0..self.list.len()).find(|by| is_unused(by) && !self.is_replaced(*by))?;
+        let address = self.list[slot].address.clone();
+        self.by_address.insert(address.clone(), by);
+        self.list[by].address = address;
+        self.replaced.insert(slot);
+        self.list[slot].was_used = false;
+        Some(by)
+    }
+
+    /// Whether another slot has the address of that one by now: nobody starts there any more.
+    pub(super) fn is_replaced(&self, slot: SlotIndex) -> bool {
+        self.replaced.contains(&slot)
     }
 
     /// The lives that are not over, with their slots.

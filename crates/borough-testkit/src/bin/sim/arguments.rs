@@ -1,6 +1,7 @@
 //! What the program was asked to do.
 
-use borough_testkit::sim::plan::{Mode, Wish};
+use borough_protocol::flaws::Flaw;
+use borough_testkit::sim::plan::{Kind, Mode, Wish};
 
 pub(crate) const USAGE: &str = "\
 usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; default 1000 from 0 on 2 threads
@@ -15,8 +16,11 @@ usage: cargo xtask sim [--seeds N] [--from M] [--threads T]   many seeds; defaul
   --scenario cluster|sharding     members and leases alone (default), or also shards, entities and senders
   --plot FILE                     draws large clusters
   --check                         fails if a large cluster misses a goal
+  --flaw NAME                     with --planted, that flaw alone; with --seed, the run in which nodes have it
   --disks, --no-disks             all clusters keep votes and logs on disks, or none does
   --mode calm|safe|wild|closing   all runs in this mode
+  --kind usual|bad-links|founders|replaced|remembering
+                                  all runs of this kind, instead of that of their numbers
   --nodes N                       so many nodes, below 10, instead of the drawn number
   --keep I,J,K                    only these faults of a seed";
 
@@ -33,6 +37,8 @@ pub(crate) struct Arguments {
     pub(crate) threads: usize,
     pub(crate) is_traced: bool,
     pub(crate) wish: Wish,
+    /// The flaw that all nodes have, or the only one to be found.
+    pub(crate) flaw: Option<Flaw>,
     /// How many nodes each large cluster has.
     pub(crate) scale: Vec<usize>,
     /// What large clusters draw their chance from; none: the usual.
@@ -69,6 +75,7 @@ impl Arguments {
             threads: 2,
             is_traced: false,
             wish: Wish::default(),
+            flaw: None,
             scale: Vec::new(),
             scale_seed: None,
             save: None,
@@ -89,6 +96,7 @@ impl Arguments {
                 "--scenario" => arguments.wish.sharding = is_sharding(&value()?)?,
                 "--disks" => arguments.wish.durable = Some(true),
                 "--no-disks" => arguments.wish.durable = Some(false),
+                "--flaw" => arguments.flaw = Some(flaw(&value()?)?),
                 "--trace" => arguments.is_traced = true,
                 "--nodes" => arguments.count(size(&value()?)?.max(1)),
                 "--state" => arguments.state = Some(value()?),
@@ -98,6 +106,7 @@ impl Arguments {
                 "--check" => arguments.is_checked = true,
                 "--keep" => arguments.wish.keep = Some(list(&value()?)?),
                 "--mode" => arguments.wish.mode = Some(mode(&value()?)?),
+                "--kind" => arguments.wish.kind = Some(kind(&value()?)?),
                 "--help" => return Err("how to use it".to_owned()),
                 _ => return Err(format!("{word} is not known")),
             }
@@ -128,8 +137,8 @@ impl Arguments {
 
     /// Whether runs are as the seeds draw them.
     pub(crate) fn is_plain(&self) -> bool {
-        let Wish { nodes, keep, mode, durable, .. } = &self.wish;
-        nodes.is_none() && keep.is_none() && mode.is_none() && durable.is_none()
+        let Wish { nodes, keep, mode, durable, kind, .. } = &self.wish;
+        nodes.is_none() && keep.is_none() && mode.is_none() && durable.is_none() && kind.is_none()
     }
 }
 
@@ -153,6 +162,16 @@ fn is_sharding(text: &str) -> Result<bool, String> {
     }
 }
 
+#[cfg(feature = "flaws")]
+fn flaw(text: &str) -> Result<Flaw, String> {
+    borough_testkit::sim::planted::named(text).ok_or_else(|| format!("{text} is no flaw that runs show"))
+}
+
+#[cfg(not(feature = "flaws"))]
+fn flaw(_: &str) -> Result<Flaw, String> {
+    Err("flaws can be planted only in a build with the feature `flaws`".to_owned())
+}
+
 fn mode(text: &str) -> Result<Mode, String> {
     match text {
         "calm" => Ok(Mode::Calm),
@@ -160,6 +179,17 @@ fn mode(text: &str) -> Result<Mode, String> {
         "wild" => Ok(Mode::Wild),
         "closing" => Ok(Mode::Closing),
         _ => Err(format!("{text} is no mode")),
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    match text {
+        "usual" => Ok(Kind::Usual),
+        "bad-links" => Ok(Kind::BadLinks),
+        "founders" => Ok(Kind::Founders),
+        "replaced" => Ok(Kind::Replaced),
+        "remembering" => Ok(Kind::Remembering),
+        _ => Err(format!("{text} is no kind of run")),
     }
 }
 

@@ -31,13 +31,25 @@ fn main() -> ExitCode {
     };
     let code = match &arguments.task {
         Task::Seeds => seeds::run(&arguments),
-        Task::Replay(seed) => replay::run(*seed, &arguments),
+        Task::Replay(seed) => replay::run(*seed, &with_flaw(&arguments)),
         Task::Plan(path) => replay::run_file(path, &arguments),
         Task::Planted => planted(&arguments),
         Task::Scale => scale::run(&arguments),
         Task::Shells(seed) => shells(*seed, &arguments),
     };
     ExitCode::from(code)
+}
+
+/// The run in which all nodes have the flaw that was named.
+#[cfg(feature = "flaws")]
+fn with_flaw(arguments: &Arguments) -> Arguments {
+    let wish = arguments.flaw.map(|flaw| borough_testkit::sim::planted::wish_for(flaw, &arguments.wish));
+    Arguments { wish: wish.unwrap_or_else(|| arguments.wish.clone()), ..arguments.clone() }
+}
+
+#[cfg(not(feature = "flaws"))]
+fn with_flaw(arguments: &Arguments) -> Arguments {
+    arguments.clone()
 }
 
 #[cfg(feature = "flaws")]

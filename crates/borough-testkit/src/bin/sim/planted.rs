@@ -4,10 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use borough_protocol::flaws::{Flaw, Flaws};
+use borough_protocol::flaws::Flaw;
 use borough_testkit::sim::Violation;
-use borough_testkit::sim::plan::Wish;
-use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, disks_for, find, mode_for};
+use borough_testkit::sim::planted::{FLAWS, SHARDING_FLAWS, find, wish_for};
 
 use crate::UNPROVED;
 use crate::arguments::Arguments;
@@ -16,15 +15,16 @@ const SEEDS: u64 = 2000;
 
 pub(crate) fn run(arguments: &Arguments) -> u8 {
     let seeds = arguments.seeds.unwrap_or(SEEDS);
-    let flaws = if arguments.wish.sharding { &SHARDING_FLAWS[..] } else { &FLAWS[..] };
+    let flaws = match &arguments.flaw {
+        Some(flaw) => std::slice::from_ref(flaw),
+        None if arguments.wish.sharding => &SHARDING_FLAWS[..],
+        None => &FLAWS[..],
+    };
     println!("{:<36} {:>6}  found by", "planted", "seed");
     let (next, report) = (AtomicUsize::new(0), Mutex::new(Report::of(flaws)));
     let search = || {
         while let Some((place, flaw)) = take(&next, flaws) {
-            let mode = arguments.wish.mode.or(mode_for(flaw));
-            let durable = arguments.wish.durable.or(disks_for(flaw));
-            let wish = Wish { flaws: Flaws::only(flaw), mode, durable, ..arguments.wish.clone() };
-            let found = find(arguments.from, seeds, &wish);
+            let found = find(arguments.from, seeds, &wish_for(flaw, &arguments.wish));
             let Ok(mut report) = report.lock() else { return };
             report.add(place, found);
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use borough_testkit::sim::plan::{Plan, Wish};
+use borough_testkit::sim::plan::{Kind, Plan, Wish};
 use borough_testkit::sim::strike::Strike;
 use borough_testkit::sim::{Violation, guarded, minimise};
 
@@ -112,6 +112,14 @@ fn command(whole: &Plan, least: &Plan, wish: &Wish) -> String {
     match wish.durable {
         Some(true) => words.push("--disks".to_owned()),
         Some(false) => words.push("--no-disks".to_owned()),
+        None => {}
+    }
+    match wish.kind {
+        Some(Kind::Usual) => words.push("--kind usual".to_owned()),
+        Some(Kind::BadLinks) => words.push("--kind bad-links".to_owned()),
+        Some(Kind::Founders) => words.push("--kind founders".to_owned()),
+        Some(Kind::Replaced) => words.push("--kind replaced".to_owned()),
+        Some(Kind::Remembering) => words.push("--kind remembering".to_owned()),
         None => {}
     }
     if let Some(mode) = wish.mode {

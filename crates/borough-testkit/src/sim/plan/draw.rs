@@ -36,7 +36,9 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
     let kind = Kind::of(seed, wish);
     let mut own = kind::chance(seed);
     let mode = wish.mode.or(kind.mode()).unwrap_or(drawn_mode);
-    let is_durable = wish.durable.unwrap_or(kind == Kind::Founders || disk::is_durable(seed));
+    // A machine that is replaced never comes back, and nothing that was on it.
+    let has_disks = kind == Kind::Founders || kind != Kind::Replaced && disk::is_durable(seed);
+    let is_durable = wish.durable.unwrap_or(has_disks);
     let settings = settings::draw(&mut random, mode, (is_durable, wish.flaws));
     let mut nodes = draw_nodes(&mut random);
     if kind == Kind::Founders {
@@ -48,9 +50,22 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         (nodes, faulty) = kind::of_bad_links(&mut own);
         slots = nodes;
     }
+    if kind == Kind::Replaced {
+        nodes = kind::of_replaced(&mut own);
+        // The last one is of the machine that comes later.
+        slots = nodes + 1;
+    }
+    if kind == Kind::Remembering {
+        nodes = kind::of_remembering(&mut own);
+        slots = nodes;
+    }
     let mut seeds = seeds::draw(&mut random, nodes, slots);
     if kind == Kind::Founders {
         seeds = kind::lists(&mut own, nodes, slots);
+    }
+    let mut common = 0;
+    if kind == Kind::Remembering {
+        (seeds, common) = kind::remembering_lists(&mut own, nodes);
     }
     let mut draw = Draw { random, settings: &settings, mode, nodes, slots, seeds: &seeds, faulty };
     let weather = draw.weather();
@@ -59,6 +74,8 @@ pub(super) fn plan(seed: u64, wish: &Wish) -> Plan {
         Kind::Usual => draw.strikes(seed, Vec::new()),
         Kind::Founders => draw.strikes(seed, kind::founders(&mut own)),
         Kind::BadLinks => numbered(kind::bad_links(&mut own, slots, faulty)),
+        Kind::Replaced => numbered(kind::replaced(&mut own, nodes, faulty)),
+        Kind::Remembering => numbered(kind::remembering(&mut own, common, nodes, faulty)),
     };
     Plan {
         seed,

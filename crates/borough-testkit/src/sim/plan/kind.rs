@@ -21,18 +21,26 @@ const REST: Nanos = 25 * SECOND;
 
 /// What a run is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Everything that may happen to a cluster.
     Usual,
     /// Links between several pairs are bad for 30 to 90 s, in rounds, for some minutes.
     BadLinks,
     /// Founders ask for the promise of one seed, and crash with it, or the seed does.
     Founders,
+    /// A machine is cut off for good and runs on, and another one starts at its address. No seed has it: it is chosen for a planted flaw.
+    Replaced,
+    /// A node that no voter lists is removed, and remembers its cluster, while it alone reaches the seed of all, which starts again. No seed has it: it is chosen for a
+    /// planted flaw.
+    Remembering,
 }
 
 impl Kind {
     /// Of the run of that seed. One that is asked to be of a mode, or to have shards, is as usual.
     pub(super) fn of(seed: u64, wish: &Wish) -> Self {
+        if let Some(kind) = wish.kind {
+            return kind;
+        }
         if wish.sharding || wish.mode.is_some() {
             return Self::Usual;
         }
@@ -48,7 +56,7 @@ impl Kind {
         match self {
             Self::Usual => None,
             Self::BadLinks => Some(Mode::Safe),
-            Self::Founders => Some(Mode::Wild),
+            Self::Founders | Self::Replaced | Self::Remembering => Some(Mode::Wild),
         }
     }
 }
@@ -137,6 +145,52 @@ pub(super) fn founders(random: &mut Random) -> Vec<Strike> {
         strikes.push(strike(0, cue, Fault::Crash { whom: Target::Victim, back_after }));
     }
     strikes
+}
+
+/// How many nodes a run with a replaced machine has: enough for those that stay to go on.
+pub(super) fn of_replaced(random: &mut Random) -> usize {
+    3 + any(random, 4)
+}
+
+/// A machine is cut off, and within a second another one is started at its address.
+pub(super) fn replaced(random: &mut Random, nodes: usize, faulty: Nanos) -> Vec<Strike> {
+    let lasts = random.between(5 * SECOND, 20 * SECOND);
+    let at = random.between(FIRST_ROUND, faulty - lasts - SECOND);
+    let whom = if random.per_mille(300) { Target::Coordinator } else { Target::Slot(any(random, nodes)) };
+    let back_after = random.between(MILLISECOND, SECOND);
+    vec![strike(at, None, Fault::Replaced { whom, back_after, lasts })]
+}
+
+/// How many nodes a run of one that remembers has: a quorum of the voters is left without two of them.
+pub(super) fn of_remembering(random: &mut Random) -> usize {
+    5 + any(random, 3)
+}
+
+/// All name one seed, which names the first node, too: it founds by the promise of that one alone, and the other way round, and the lesser address has it.
+pub(super) fn remembering_lists(random: &mut Random, nodes: usize) -> (Vec<Vec<SlotIndex>>, SlotIndex) {
+    let common = 1 + any(random, nodes - 1);
+    let list = |slot: SlotIndex| if slot == 0 || slot == common { vec![common, 0] } else { vec![common] };
+    ((0..nodes).map(list).collect(), common)
+}
+
+/// The common seed is cut off from all but the first node, and crashes. That node is removed, and has given up when the seed is back.
+pub(super) fn remembering(
+    random: &mut Random,
+    common: SlotIndex,
+    nodes: usize,
+    faulty: Nanos,
+) -> Vec<Strike> {
+    let lasts = random.between(15 * SECOND, 25 * SECOND);
+    let at = random.between(FIRST_ROUND, faulty - lasts - SECOND);
+    let mut others = (1..nodes).filter(|slot| *slot != common);
+    let ways = others.clone().flat_map(|slot| [(slot, common), (common, slot)]).collect();
+    let by = others.next_back().map_or(Target::Coordinator, Target::Slot);
+    let back_after = Some(random.between(3 * SECOND, 6 * SECOND));
+    vec![
+        strike(at, None, Fault::BadLinks { ways, lasts }),
+        strike(at, None, Fault::Crash { whom: Target::Slot(common), back_after }),
+        strike(at + random.below(SECOND), None, Fault::Down { by, whom: Target::Slot(0) }),
+    ]
 }
 
 fn strike(at: Nanos, cue: Option<(Cue, Nanos)>, fault: Fault) -> Strike {

@@ -16,6 +16,7 @@ use borough_protocol::settings::Checked;
 use serde::{Deserialize, Serialize};
 
 pub use self::file::BadPlan;
+pub use self::kind::Kind;
 use super::cuts::SlotIndex;
 use super::moment::{Moment, Nanos};
 use super::network::Weather;
@@ -50,6 +51,8 @@ pub struct Wish {
     pub sharding: bool,
     /// Whether voters are on disks, instead of what is drawn.
     pub durable: Option<bool>,
+    /// What the run is about, instead of what its number says.
+    pub kind: Option<Kind>,
 }
 
 /// A whole run, written out.
@@ -134,7 +137,6 @@ pub(super) fn nanos(length: Duration) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use super::kind::Kind;
     use super::*;
     use crate::sim::fault::Fault;
 

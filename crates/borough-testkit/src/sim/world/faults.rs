@@ -114,6 +114,7 @@ impl World {
             Fault::DiskFull { whom, lasts, back_after } => return self.fill(whom, lasts, back_after),
             Fault::DiskLost { whom, back_after } => return self.lose_disk(whom, back_after),
             Fault::DiskRestored { whom, after, back_after } => self.copy_disk(whom, after, back_after),
+            Fault::Replaced { whom, back_after, lasts } => self.replace(whom, back_after, lasts),
             Fault::PowerCycle { back_after } => return self.cycle_power(&back_after),
         }
         Ok(())

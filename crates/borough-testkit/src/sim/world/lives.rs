@@ -23,7 +23,7 @@ const CIRCLES: u32 = 1000;
 
 impl World {
     pub(super) fn start(&mut self, slot: SlotIndex, uid: Option<Uid>) -> Result<(), Violation> {
-        if self.slots[slot].life.is_some() {
+        if self.slots[slot].life.is_some() || self.slots.is_replaced(slot) {
             return Ok(());
         }
         if self.settings.durable && !self.is_disk_ready(slot) {

@@ -19,6 +19,7 @@ mod founding;
 mod lineages;
 mod lives;
 mod recovery;
+mod replaced;
 mod second_clusters;
 mod settled;
 mod sharding;
@@ -119,6 +120,7 @@ pub(super) struct World {
 #[derive(Debug)]
 enum Happening {
     Start { slot: SlotIndex, uid: Option<Uid> },
+    Retire { slot: SlotIndex },
     Arrival { from: Uid, slot: SlotIndex, life: Option<Uid>, message: Message },
     Wake { slot: SlotIndex, number: u32, life: usize },
     Resume { slot: SlotIndex, life: usize },
@@ -244,6 +246,7 @@ impl World {
             Happening::Wake { slot, number, life } => self.wake(slot, number, life),
             Happening::Work { slot, life } => self.work(slot, life),
             Happening::Start { slot, uid } => self.start(slot, uid),
+            Happening::Retire { slot } => self.retire(slot),
             Happening::Resume { slot, life } => self.resume(slot, life),
             Happening::Drained { slot, life } => self.drained(slot, life),
             Happening::Fault { place } => self.strike_or_wait(place),
