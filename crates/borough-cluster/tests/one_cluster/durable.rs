@@ -323,6 +323,8 @@ fn a_copy_of_a_running_node_that_is_put_back_is_refused_as_a_voter_until_it_is_t
         let (warnings, _guard) = Warnings::listen();
         rig.start(victim).await;
         let settled = rig.until_settled(BOUND).await;
+        // The nodes can be one cluster before the coordinator has heard enough short answers to be sure.
+        rig.run(secs(3)).await;
         let said = warnings.with("shorter than what it had confirmed");
         let is_error = |line: &&String| line.starts_with("ERROR") && line.contains(&format!("n{victim}:1"));
         let (path, errors) = (rig.directory(victim), said.iter().filter(is_error).count());
