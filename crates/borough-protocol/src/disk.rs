@@ -11,6 +11,8 @@
 //! cluster. One that left in order does not found either: others may have stayed. Only the end of the whole cluster makes its nodes fresh, and the eras of
 //! the clusters that they found afterwards rise.
 //!
+//! A life that finds no log to go on with is another voter, and writes that first: what the directory holds may be a copy of a time before its log.
+//!
 //! A node without a cluster also keeps the promises that it gave ([`Pledge`]): one that had a promise may have founded a cluster that nobody has joined yet.
 
 use alloc::sync::Arc;

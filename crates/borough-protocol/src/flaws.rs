@@ -31,6 +31,7 @@ pub enum Flaw {
     AnswersBeforeWrite,
     CommitsBeforeWrite,
     VoteForgotten,
+    VoterWithoutLogStays,
     FoundingNotWritten,
     OnlyVotersRecord,
     RestartedVoterSpeaksOfLeases,

@@ -149,7 +149,7 @@ impl Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Disk {
-    /// The identity that is written there.
+    /// The identity that is written there. It is another one in each life that begins without a log.
     pub voter: VoterId,
     /// Rises with each life. One that is not above that of an earlier life is of a copy: a restored backup, or a clone.
     pub life: u64,

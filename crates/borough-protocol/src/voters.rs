@@ -11,8 +11,8 @@ use crate::version::Version;
 
 /// The identity of a voter: what lists of voters name, what votes, and what a log belongs to.
 ///
-/// A node with a data directory keeps it over restarts: it is the number of the directory, and each life of the node has another [`Uid`]. The vote
-/// of a node without one ends with its life: there it is the number of the uid.
+/// A node with a data directory keeps it over restarts for as long as its log is there: it is the number of the directory, and each life of the node has another
+/// [`Uid`]. A life that begins without a log is another voter. The vote of a node without a directory ends with its life: there it is the number of the uid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct VoterId(#[cfg_attr(feature = "serde", serde(with = "crate::wire::uid"))] u64);
@@ -34,7 +34,8 @@ impl VoterId {
         Self(uid.get())
     }
 
-    /// Another identity for the same directory, once it has no log any more: lists may still name this one, and a voter without its log must not vote again.
+    /// Another identity for the same directory, while it has no log: lists may name this one, also where it never had a log by what it holds now (it may be a
+    /// copy of that time), and a voter without its log must not vote again.
     #[must_use]
     pub const fn renewed(self, random: u64) -> Self {
         let number = 1 << 63 | random & !OF_DIRECTORY | self.0 & OF_DIRECTORY;

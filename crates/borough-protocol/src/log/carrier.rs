@@ -264,6 +264,20 @@ impl<P: Clone, S: Clone> Log<P, S> for Carrier<P, S> {
         }
     }
 
+    fn note_committed(&mut self, version: Version) {
+        match self {
+            Self::Voters(log) => log.note_committed(version),
+            Self::Store(log) => log.note_committed(version),
+        }
+    }
+
+    fn lacks_committed(&self) -> bool {
+        match self {
+            Self::Voters(log) => log.lacks_committed(),
+            Self::Store(log) => log.lacks_committed(),
+        }
+    }
+
     fn resign(&mut self) {
         match self {
             Self::Voters(log) => log.resign(),

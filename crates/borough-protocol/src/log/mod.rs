@@ -198,6 +198,14 @@ pub trait Log<P, S> {
     /// which the votes that it may have forgotten no longer count.
     fn stop_voting(&mut self, _until: u64) {}
 
+    /// That is committed, as others have told. A durable log elects nobody whose log ends below it, this node included: what a quorum had was lost there.
+    fn note_committed(&mut self, _version: Version) {}
+
+    /// Whether its log ends below what is known to be committed.
+    fn lacks_committed(&self) -> bool {
+        false
+    }
+
     /// Leaves office, if it is in office: it cannot write what it would decide.
     fn resign(&mut self) {}
 }

@@ -1,7 +1,7 @@
 //! A node with a data directory: what it writes, what waits for that, and how it resumes after a restart.
 //!
 //! ```text
-//! no log on the disk --------> Seeking: looks for the cluster of its record alone, or is fresh
+//! no log on the disk --------> Seeking, as another voter than any before: looks for the cluster of its record alone, or is fresh
 //! a log on the disk ---------> Taking part at once, as the voter it was, with a new life that is not admitted yet
 //!                                 | knocks at the addresses it knows until it is heard; votes as soon as a quorum of the voters has found each other
 //!                                 +--> admitted like any other guest
@@ -210,13 +210,13 @@ impl Node {
         Some(Participant::resume(now, self.identity.clone(), &record, log, &mut self.random))
     }
 
-    /// Clears a log that this life does not go on with.
-    pub(super) fn clear_log(&mut self, effects: &mut Effects<Effect>) {
-        if let Some(disk) = &mut self.disk
-            && disk.image.log.take().is_some()
-        {
-            let write = Write::Become { voter: self.identity.voter, record: None, log: Vec::new() };
-            disk.write(write, None, effects);
+    /// Writes the identity of this life, which has no log or does not go on with the one that is there. All that others are told as this voter waits for
+    /// later writes.
+    pub(super) fn become_another(&mut self, effects: &mut Effects<Effect>) {
+        let voter = self.identity.facts.voter(self.identity.me.uid);
+        if let Some(disk) = &mut self.disk {
+            disk.image.log = None;
+            disk.write(Write::Become { voter, record: None, log: Vec::new() }, None, effects);
         }
     }
 

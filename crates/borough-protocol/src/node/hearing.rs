@@ -76,9 +76,6 @@ impl Participant {
             Word::Log(message) if self.is_of_another_table(&message) => {}
             // Nobody knows yet for which voter this life speaks: its log must not be taken for that of another one.
             Word::Log(_) if self.identity.is_durable() && !self.lives.is_known(from) => {}
-            // Others count for it as a voter, and it has no log: its directory is an older copy, and has forgotten what it voted for.
-            Word::Log(raft::Message::PreVote { .. } | raft::Message::Vote { .. })
-                if self.identity.is_durable() && self.log.last_index() == 0 => {}
             // Nothing could be written, and nobody would be answered: what came would only pile up.
             Word::Log(_) if self.durable.disk_failed => {}
             Word::Log(message) => {

@@ -110,9 +110,14 @@ impl Node {
         let Start { me, mut facts, mut search, settings, era, seed, recovers, disk } = start;
         let mut random = Random::seeded(seed);
         let disk = disk.filter(|_| settings.durable).map(DiskState::new);
-        let leaves_log = disk.as_ref().is_some_and(|disk| disk.has_log() && (recovers || !disk.resumes()));
-        if leaves_log && let Some(disk) = &mut facts.disk {
-            // Lists of the former cluster may name the voter that this node was.
+        let is_durable = settings.durable && settings.strategy != Strategy::LeaseMajority;
+        let renews = is_durable && !settings.flaws.has(Flaw::VoterWithoutLogStays);
+        let becomes_another = disk.as_ref().is_some_and(|disk| {
+            let goes_on = is_durable && !recovers && disk.resumes();
+            !goes_on && (renews || disk.has_log())
+        });
+        if becomes_another && let Some(disk) = &mut facts.disk {
+            // Lists may name the voter that this node was, also if it has no log: the directory may be a copy of the time before it had one.
             disk.voter = disk.voter.renewed(random.next_u64());
         }
         if let Some(record) = disk.as_ref().and_then(DiskState::record) {
@@ -126,7 +131,6 @@ impl Node {
         let remembered = search.memory.iter().flat_map(|memory| memory.addresses());
         let known = search.known.iter().chain(remembered).cloned().collect();
         let seeds = search.seeds.clone().into();
-        let is_durable = settings.durable && settings.strategy != Strategy::LeaseMajority;
         let voter = if is_durable { facts.voter(me.uid) } else { VoterId::of_life(me.uid) };
         let identity = Identity { me, facts: Arc::new(facts), seeds, known, settings, voter };
         let seeking =
@@ -163,7 +167,9 @@ impl Node {
             node.found(now, ancestors, acts_from, effects);
             return node;
         }
-        node.clear_log(effects);
+        if becomes_another {
+            node.become_another(effects);
+        }
         node.handle(now, Input::Deadline, effects);
         node
     }
@@ -396,10 +402,6 @@ impl Node {
     /// It is welcome: it joins, once the record of that is on its disk.
     fn welcomed(&mut self, now: Timestamp, from: Uid, welcome: &Arc<Welcome>, effects: &mut Effects<Effect>) {
         let is_ours = welcome.table.cluster().name == name_hash(&self.identity.settings.cluster);
-        // Others count for it as a voter, and it has no log: its directory is an older copy. As another voter it forgets nothing.
-        if is_ours && self.identity.is_durable() && welcome.table.voters().names(self.identity.voter) {
-            return self.end(End::GaveUp(GaveUp::Copy), effects);
-        }
         if is_ours && !self.holds_back(from, welcome, effects) {
             self.join(now, from, welcome, effects);
         }

@@ -24,6 +24,7 @@ use crate::flaws::Flaw;
 use crate::formation::{Memory, Seeking};
 use crate::incarnation::{Address, NodeId, Uid};
 use crate::lease::Standing;
+use crate::log::Log;
 use crate::machine::Effects;
 use crate::table::Ancestors;
 use crate::table::{Cluster, Member};
@@ -167,12 +168,18 @@ impl Participant {
                 Err(NoRecovery::Looking)
             }
             Standing::Guest | Standing::Suspended
-                if self.holder.voters().quorum(|voter| self.answers(now, voter)) =>
+                if self.holder.voters().quorum(|voter| self.answers(now, voter))
+                    && !self.stands_in_vain(now) =>
             {
                 Err(NoRecovery::VotersAnswer)
             }
             Standing::Guest | Standing::Suspended => Ok(self.remains(now)),
         }
+    }
+
+    /// Whether voters may answer, and elect nobody ever again: its log lacks what is committed, and nobody who has that has come into office for long enough.
+    fn stands_in_vain(&self, now: Timestamp) -> bool {
+        self.log.lacks_committed() && now >= self.led_last() + self.identity.settings.seed_timeout
     }
 
     fn answers(&self, now: Timestamp, voter: VoterId) -> bool {

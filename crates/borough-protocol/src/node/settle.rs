@@ -58,6 +58,7 @@ impl Participant {
             effects.push(Effect::Publish(Event::Topology));
             self.times.office = self.times.office.min(now + self.identity.settings.round_trip);
         }
+        self.log.note_committed(self.table.version());
         if self.table.version() != before {
             self.feed_others(effects);
         }

@@ -17,8 +17,7 @@ impl Participant {
             return Timestamp::NEVER;
         }
         let settings = &self.identity.settings;
-        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
-        let silence = heard.max(self.times.led) + settings.timing().suspect_after;
+        let silence = self.led_last() + settings.timing().suspect_after;
         // Members of a cluster that works greet a seed that started again within this time.
         let greeted = self
             .durable
@@ -36,6 +35,12 @@ impl Participant {
             };
         }
         silence + settings.round_trip * self.rank()
+    }
+
+    /// When it last heard of a coordinator, or waited for one to come.
+    pub(super) fn led_last(&self) -> Timestamp {
+        let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
+        heard.max(self.times.led)
     }
 
     /// How many older voters there are, of those that gossip sees.

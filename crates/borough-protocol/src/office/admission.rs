@@ -81,7 +81,9 @@ impl Office {
 /// heard stays.
 fn stays(now: Timestamp, scene: &Scene<'_>, older: &table::Member, guest: &Member) -> bool {
     let is_proven_dead = scene.settings.flaws.has(Flaw::LaterLifeIsProofOfDeath);
-    !older.is_of_directory(&guest.facts) && scene.hears(now, older.incarnation.uid) && !is_proven_dead
+    !guest.facts.disk.is_some_and(|disk| older.seems_of_directory(disk))
+        && scene.hears(now, older.incarnation.uid)
+        && !is_proven_dead
 }
 
 fn admission(incarnation: &Incarnation, facts: &Arc<Facts>) -> Change {

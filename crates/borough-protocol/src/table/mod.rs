@@ -87,10 +87,16 @@ pub struct Member {
 }
 
 impl Member {
-    /// Whether it uses the data directory that is said there.
+    /// Whether it uses the data directory that is said there, by the identity of a voter. It may be that directory all the same if not: a life that begins
+    /// without a log has another identity.
     pub fn is_of_directory(&self, facts: &Facts) -> bool {
         let voter = |disk: Option<Disk>| disk.map(|disk| disk.voter);
         self.facts.disk.is_some() && voter(self.facts.disk) == voter(facts.disk)
+    }
+
+    /// Whether it uses that data directory, perhaps with another identity; another directory is taken for it in one of 16 million cases.
+    pub fn seems_of_directory(&self, disk: Disk) -> bool {
+        self.facts.disk.is_some_and(|own| own.voter.is_of_directory(disk.voter))
     }
 
     /// Its identity as a voter.

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
+use borough_protocol::disk::Image;
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::Missing;
 use borough_protocol::log::raft::Item;
 use borough_protocol::node::{Command, End, Event, GaveUp, Node, Word};
 use borough_protocol::settings::{Checked, Settings};
 use borough_protocol::table::{Change, Cluster, Removal};
+use borough_protocol::version::Version;
 use borough_protocol::voters::VoterId;
 
 use super::rig::{Fate, Rig, SECOND};
@@ -100,8 +102,10 @@ fn a_minority_names_the_voters_that_it_waits_for_and_would_give_up() {
     rig.pass(20 * SECOND);
     let now = rig.local("c");
     let awaited = rig.nodes["c"].awaited(now).expect("it waits");
-    let silent: Vec<&str> =
+    let mut silent: Vec<&str> =
         awaited.iter().filter(|it| it.why == Missing::Silent).map(|it| it.address.as_str()).collect();
+    // They come in the order of the voters' numbers.
+    silent.sort_unstable();
     assert_eq!(silent, ["a", "b"]);
     let remains = rig.nodes["c"].recovery(now).expect("it may").expect("its disk names a cluster");
     let given_up: Vec<(&str, bool)> =
@@ -320,4 +324,57 @@ fn a_voter_that_resumes_knows_from_its_log_that_a_directory_is_an_older_copy() {
         rig.ends.contains(&("b", End::GaveUp(GaveUp::Copy)))
     });
     rig.always("one of three decides nothing", 10 * SECOND, |rig| !rig.runs("a"));
+}
+
+/// Three of five voters come back with older copies of their directories, and a member that does not vote tells one of them what was decided since. The logs of
+/// the three lack it, so they must not elect one of themselves: what they decide would stand in its place.
+fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, Version) {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut rig = grown(&names);
+    let outside = names.into_iter().find(|name| !rig.voters("a").contains(name)).expect("five of six vote");
+    let voters: Vec<&'static str> = names.into_iter().filter(|name| *name != outside).collect();
+    let copies: Vec<Image> = voters[..3].iter().map(|name| rig.disks.of(name).image.clone()).collect();
+    rig.start("g");
+    rig.wait_until("more is decided", 10 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d", "e", "f", "g"]));
+    rig.pass(2 * SECOND);
+    let decided = rig.table(outside).version();
+    rig.each(&voters, Rig::crash);
+    rig.crash("g");
+    for (name, copy) in voters.iter().zip(copies) {
+        assert!(copy.log.as_ref().expect("it votes").last_index() < decided.index);
+        rig.disks.of(name).image = copy;
+    }
+    rig.start(voters[0]);
+    rig.wait_until("one is told", 10 * SECOND, |rig| rig.table(voters[0]).version() >= decided);
+    rig.each(&voters[1..3], Rig::start);
+    (rig, voters, outside, decided)
+}
+
+#[test]
+fn voters_elect_nobody_whose_log_lacks_what_their_table_has() {
+    let (mut rig, voters, _, decided) = three_of_five_with_older_copies();
+    rig.always("nobody is in office", 30 * SECOND, |rig| rig.coordinator().is_none());
+    // Those that have it come back.
+    rig.start(voters[3]);
+    rig.wait_until("they go on", 30 * SECOND, |rig| rig.coordinator().is_some());
+    assert!(rig.table(voters[3]).version() >= decided);
+    let before = cluster(&rig, voters[3]);
+    all_run_in(&mut rig, &["a", "b", "c", "d", "e", "f", "g"], before);
+}
+
+/// Those that have it never come back: the three that answer each other can never go on, and an operator may have the cluster begun anew.
+#[test]
+fn a_cluster_that_lost_what_it_had_decided_can_be_recovered() {
+    let (mut rig, voters, outside, _) = three_of_five_with_older_copies();
+    let before = cluster(&rig, voters[0]).expect("it is in a cluster");
+    // Its lease is renewed by the voters: for it the cluster works.
+    rig.crash(outside);
+    let refused = rig.nodes[voters[0]].recovery(rig.local(voters[0]));
+    assert!(refused.is_err(), "somebody who has it may still come: {refused:?}");
+    rig.pass(30 * SECOND);
+    rig.recover(voters[0], &voters[..3]);
+    rig.wait_until("it goes on", 10 * SECOND, |rig| rig.runs(voters[0]));
+    assert!(rig.table(voters[0]).ancestors().has(before));
+    let after = cluster(&rig, voters[0]);
+    all_run_in(&mut rig, &voters[..3], after);
 }

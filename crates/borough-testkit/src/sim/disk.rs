@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use borough_protocol::disk::{Image, StoredLog, Write};
+use borough_protocol::disk::{Image, Record, StoredLog, Write};
 use borough_protocol::incarnation;
 use borough_protocol::log::raft;
 use borough_protocol::random::Random;
@@ -83,6 +83,21 @@ pub(super) struct Copy {
 }
 
 impl Copy {
+    /// Whether it has a log. A copy without one says of its voter no more than an empty disk.
+    pub(super) fn has_log(&self) -> bool {
+        self.image.log.is_some()
+    }
+
+    /// Its record of a cluster.
+    pub(super) fn record(&self) -> Option<&Record> {
+        self.image.record.as_ref()
+    }
+
+    /// Whether it holds promises to founders.
+    pub(super) fn has_promised(&self) -> bool {
+        !self.image.pledges.is_empty()
+    }
+
     /// Whether the voter of that time was a quorum by itself.
     pub(super) fn decides_alone(&self) -> bool {
         self.voters().len() == 1
@@ -168,6 +183,11 @@ impl Disks {
     /// Another disk is put there, with nothing on it.
     pub(super) fn replace(&mut self, slot: SlotIndex) {
         self.list[slot] = Disk::empty(&mut self.random);
+        self.lost.insert(slot);
+    }
+
+    /// What the disk of that slot knew of a cluster is lost.
+    pub(super) fn note_lost(&mut self, slot: SlotIndex) {
         self.lost.insert(slot);
     }
 

@@ -9,7 +9,7 @@ use super::violation::Violation;
 /// Those that runs of whole clusters can show. The flaws of the log itself that are not here live inside of the consensus that
 /// carries it: they are planted in a log made for it, in the tests of `borough_protocol::log`. In a small cluster everybody is watched by all,
 /// so that `MonitorsForget` shows in the tests of `borough_protocol::heartbeat` alone.
-pub const FLAWS: [Flaw; 52] = [
+pub const FLAWS: [Flaw; 53] = [
     Flaw::MergeForgetsReachability,
     Flaw::MergeTakesOlderStatus,
     Flaw::SeenSetForgotten,
@@ -49,6 +49,7 @@ pub const FLAWS: [Flaw; 52] = [
     Flaw::WelcomeBeforeRecord,
     Flaw::LeavingEndsTheCluster,
     Flaw::VoteForgotten,
+    Flaw::VoterWithoutLogStays,
     Flaw::FoundingNotWritten,
     Flaw::OnlyVotersRecord,
     Flaw::DiscoveredListIsComplete,

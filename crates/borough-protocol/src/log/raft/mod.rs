@@ -104,6 +104,8 @@ pub struct Raft<P, S> {
     confirmed: Confirmed,
     /// It neither votes nor stands while it does not know of a commit up to here.
     votes_from: u64,
+    /// The newest entry that is committed as others have told; only a durable log asks for it.
+    decided: Version,
 }
 
 impl<P: Clone, S: Clone> Raft<P, S> {
@@ -130,6 +132,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
             journal: None,
             confirmed: Confirmed::default(),
             votes_from: 0,
+            decided: Version::ZERO,
         }
     }
 
@@ -436,6 +439,16 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
         if self.in_office() && self.commit < self.votes_from {
             self.leave_office();
         }
+    }
+
+    fn note_committed(&mut self, version: Version) {
+        if self.journal.is_some() {
+            self.decided = self.decided.max(version);
+        }
+    }
+
+    fn lacks_committed(&self) -> bool {
+        !self.may_elect(self.last())
     }
 
     fn resign(&mut self) {

@@ -58,7 +58,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     pub(super) fn ask_around(&mut self, now: Timestamp, out: &mut Outbox<Message<P, S>>) {
         let voters = &self.copy.lists().voters;
         // noraft would not let a node stand that its own newest list does not name.
-        if self.in_office() || !voters.names(self.me) || !self.may_vote() {
+        if self.in_office() || !voters.names(self.me) || !self.may_vote() || self.lacks_committed() {
             return;
         }
         if voters.quorum(|uid| uid == self.me) {
@@ -85,7 +85,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         if term <= own {
             // It would ask for this term for ever: tell it where the others are.
             out.push((from, Message::VoteReply { term: own, granted: false }));
-        } else if last >= self.last() {
+        } else if last >= self.last() && self.may_elect(last) {
             out.push((from, Message::PreVoteReply { term }));
         }
     }
@@ -111,7 +111,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
 
     /// Asked by the coordinator to take over. An old request, or one to a node that may not stand, is void.
     pub(super) fn take_over(&mut self, now: Timestamp, term: Term, out: &mut Outbox<Message<P, S>>) {
-        let current = term == self.term() && self.may_vote();
+        let current = term == self.term() && self.may_vote() && !self.lacks_committed();
         if current && !self.in_office() && self.copy.lists().voters.names(self.me) {
             self.begin_term(now, true, out);
         }
@@ -178,6 +178,12 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         self.commit >= self.votes_from
     }
 
+    /// Whether a log that ends there may be that of a coordinator, as far as this node knows what is committed. A quorum has what is committed, so the log
+    /// of whoever a quorum elects ends no earlier, unless disks came back with less. This node may know of more than its own log has: others told it.
+    pub(super) fn may_elect(&self, last: Version) -> bool {
+        last >= self.decided
+    }
+
     /// Whether this node leads a joint phase at whose end it is no voter. It must not end it: in office with a list that
     /// nobody else has and that does not name it, it could lose office, never stand again, and refuse everybody else.
     pub(super) fn is_outgoing(&self) -> bool {
@@ -230,7 +236,10 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         out: &mut Outbox<Message<P, S>>,
     ) {
         self.compare(from, term, last);
-        if !self.may_vote() || (term > self.term() && !forced && self.hears_coordinator(now)) {
+        if !self.may_vote()
+            || !self.may_elect(last)
+            || (term > self.term() && !forced && self.hears_coordinator(now))
+        {
             return;
         }
         let message = noraft::Message::RequestVoteCall {

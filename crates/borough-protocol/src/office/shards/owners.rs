@@ -102,7 +102,10 @@ impl Shards {
 fn returned_owner(scene: &Scene<'_>, shard: ShardId) -> Option<Uid> {
     let owner = scene.table.shard(shard)?.owner;
     let disk = scene.table.removed().get(&owner)?.disk?;
-    Some(scene.table.member_of(disk.voter)?.incarnation.uid)
+    let same = scene.table.member_of(disk.voter);
+    let member =
+        same.or_else(|| scene.table.members().values().find(|member| member.seems_of_directory(disk)))?;
+    Some(member.incarnation.uid)
 }
 
 impl KindSurvey<'_> {

@@ -369,8 +369,8 @@ impl Rules {
     }
 
     /// The node of a voter with that disk has just started.
-    pub(super) fn starts(node: &Node, image: &Image) -> Result<(), Violation> {
-        resumed::starts(node, image)
+    pub(super) fn starts(node: &Node, image: &Image, is_listed: bool) -> Result<(), Violation> {
+        resumed::starts(node, image, is_listed)
     }
 
     /// When somebody last took office.

@@ -11,6 +11,9 @@ use crate::sim::strike::{Cue, Strike};
 /// Disks that are copied later than that are not restored in time.
 const LAST_COPY: Nanos = 25 * SECOND;
 
+/// Disks that are copied up to then may have no log yet.
+const BEFORE_LOGS: Nanos = 8 * SECOND;
+
 /// The faults of the disks of that seed.
 pub(super) fn draw(seed: u64, mode: Mode, slots: usize, faulty: Nanos) -> Vec<Strike> {
     let mut random = disk::chance(seed);
@@ -39,6 +42,12 @@ pub(super) fn draw(seed: u64, mode: Mode, slots: usize, faulty: Nanos) -> Vec<St
             let fault = power_cycle(&mut random, slots);
             strikes.push(strike(&mut random, (first, last), None, fault));
         }
+    }
+    for _ in 0..random.below(3) {
+        let (after, back_after) = (random.between(3 * SECOND, 40 * SECOND), back_after(&mut random));
+        let whom = Target::Slot(usize::try_from(random.below(slots as u64)).unwrap_or_default());
+        let fault = Fault::DiskRestored { whom, after, back_after };
+        strikes.push(strike(&mut random, (200 * MILLISECOND, BEFORE_LOGS), None, fault));
     }
     strikes
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use borough_protocol::disk::{Bond, Image, Write};
+use borough_protocol::disk::{Bond, Image, Record, Write};
 use borough_protocol::log::Log;
 use borough_protocol::node::Input;
 use borough_protocol::table::Cluster;
@@ -230,6 +230,9 @@ impl World {
         copy: Copy,
         back_after: Nanos,
     ) -> Result<(), Violation> {
+        if !copy.has_log() {
+            return self.restore_without_log(slot, copy, back_after);
+        }
         let is_soon = self.restored.is_some_and(|(at, _)| self.now < at.after(RESTORED));
         let count = self.restored.map_or(0, |(_, count)| count);
         let forgets_promise = !self.disks.of(slot).image.pledges.is_empty();
@@ -245,6 +248,41 @@ impl World {
         self.restored = Some((self.now, count + 1));
         self.met.count(Rare::DiskRestored);
         self.crash_now(slot, Some(back_after))?;
+        self.disks.of_mut(slot).restore(copy);
+        Ok(())
+    }
+
+    /// The copy was made before the node had a log. The voter forgets everything, so it is promised what is promised of a disk that is lost, if the copy knows of no
+    /// other cluster and of no promise that may be over.
+    fn restore_without_log(
+        &mut self,
+        slot: SlotIndex,
+        copy: Copy,
+        back_after: Nanos,
+    ) -> Result<(), Violation> {
+        let image = &self.disks.of(slot).image;
+        let cluster = |record: Option<&Record>| {
+            record.filter(|record| record.bond == Bond::Member).map(|record| record.memory.cluster)
+        };
+        let (before, now) = (copy.record(), image.record.as_ref());
+        let knows_no_other = before.is_none() || cluster(before).is_some() && cluster(before) == cluster(now);
+        if self.is_healing
+            || image.log.is_none()
+            || copy.has_promised()
+            || !knows_no_other
+            || !self.bears_loss_of(slot)
+            || !self.can_spare_disk(slot)
+        {
+            return Ok(());
+        }
+        self.trace.line(self.now, || {
+            format!("n{slot} crashes, and its disk is restored from a copy without a log")
+        });
+        self.met.count(Rare::RestoredWithoutLog);
+        self.crash_now(slot, Some(back_after))?;
+        if copy.record().is_none() {
+            self.disks.note_lost(slot);
+        }
         self.disks.of_mut(slot).restore(copy);
         Ok(())
     }

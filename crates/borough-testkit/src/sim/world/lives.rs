@@ -65,7 +65,8 @@ impl World {
             Some(((before, Operator::Right), cluster)) => self.rules.begun_anew(cluster, before),
             None => {}
         }
-        image.as_ref().map_or(Ok(()), |image| Rules::starts(&node, image))?;
+        let is_listed = self.lineages.lists_that_count().any(|voters| voters.names(node.voter()));
+        image.as_ref().map_or(Ok(()), |image| Rules::starts(&node, image, is_listed))?;
         self.slots.is_voter((uid, node.voter()), slot);
         let number = number_of(uid);
         let mut life = Life::new(number, self.now, node, clock);
