@@ -7,7 +7,8 @@
 //!                                 +--> admitted like any other guest
 //! ```
 //! If the settings changed meanwhile so that leases last shorter, it stays silent first until every lease is over that its last life counted for (`rests`): it
-//! answers others like a node that seeks the cluster of its record.
+//! answers others like a node that seeks the cluster of its record. If they last longer, it acks none before its record says so: its next life may have the
+//! shorter ones again.
 //!
 //! The promise: a welcome is used, and a founding decides something, only when the record of that cluster is on the disk; what the log says leaves
 //! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter. The first decision of a
@@ -74,6 +75,8 @@ pub(super) struct Durable {
     pub(super) places: Vec<(VoterId, Address)>,
     /// Its disk takes no writes.
     pub(super) disk_failed: bool,
+    /// The write by which its record says how long its leases last; `None` once that is on the disk.
+    owes_wait: Option<u64>,
     /// Voters whose logs came back shorter.
     lost: BTreeMap<VoterId, Told>,
 }
@@ -141,6 +144,15 @@ impl DiskState {
         self.welcome.is_some()
     }
 
+    /// The record names leases as long as those of the settings from now on; says which write that is, if the disk does not know it yet.
+    fn lengthen_wait(&mut self, wait: Duration, effects: &mut Effects<Effect>) -> Option<u64> {
+        let record =
+            self.image.record.as_mut().filter(|record| record.wait.is_none_or(|before| before < wait))?;
+        record.wait = Some(wait);
+        let record = record.clone();
+        Some(self.write(Write::Record(record), None, effects))
+    }
+
     fn write(&mut self, write: Write, of_log: Option<u64>, effects: &mut Effects<Effect>) -> u64 {
         self.number += 1;
         self.waiting.push_back((self.number, of_log));
@@ -196,7 +208,7 @@ impl Node {
     /// It has rested for long enough, and goes on as the voter that it was.
     pub(super) fn ends_rest(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         self.rests_until = None;
-        match self.resume(now) {
+        match self.resume(now, effects) {
             Some(Ok(participant)) => self.take_part(now, participant, effects),
             Some(Err(wrong)) => self.end(End::Unreadable(wrong), effects),
             None => {}
@@ -204,10 +216,19 @@ impl Node {
     }
 
     /// The participant that goes on where the voter of this disk was; `None` if it has nothing to go on with.
-    pub(super) fn resume(&mut self, now: Timestamp) -> Option<Result<Participant, Unrestorable>> {
+    pub(super) fn resume(
+        &mut self,
+        now: Timestamp,
+        effects: &mut Effects<Effect>,
+    ) -> Option<Result<Participant, Unrestorable>> {
         let disk = self.disk.as_mut().filter(|disk| disk.image.resumes())?;
         let (record, log) = (disk.image.record.clone()?, disk.image.log.take()?);
-        Some(Participant::resume(now, self.identity.clone(), &record, log, &mut self.random))
+        let resumed = Participant::resume(now, self.identity.clone(), &record, log, &mut self.random);
+        Some(resumed.map(|mut participant| {
+            let wait = self.identity.settings.timing().wait;
+            participant.durable.owes_wait = disk.lengthen_wait(wait, effects);
+            participant
+        }))
     }
 
     /// Clears a log that this life does not go on with.
@@ -258,7 +279,9 @@ impl Node {
                 speak(said, Some(disk), effects);
             }
         }
-        if let (Phase::TakingPart(participant), Some(up_to)) = (&mut self.phase, of_log) {
+        let Phase::TakingPart(participant) = &mut self.phase else { return };
+        participant.durable.owes_wait.take_if(|number| *number <= up_to);
+        if let Some(up_to) = of_log {
             participant.log.written(now, up_to, &mut participant.outbox.log);
             if let Some(end) = participant.settle(now, effects) {
                 self.end(end, effects);
@@ -411,6 +434,11 @@ impl Participant {
             }
         }
         Ok(participant)
+    }
+
+    /// Whether its disk bears what it says of leases: it takes writes, and its record names leases as long as those of the settings.
+    pub(super) fn may_judge(&self) -> bool {
+        !self.durable.disk_failed && self.durable.owes_wait.is_none()
     }
 
     /// Where members of its cluster listened when its last process ended.

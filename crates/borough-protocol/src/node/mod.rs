@@ -150,7 +150,7 @@ impl Node {
             effects.push(Effect::Publish(Event::Rests(until.since(now))));
             node.handle(now, Input::Deadline, effects);
             return node;
-        } else if !recovers && let Some(resumed) = node.resume(now) {
+        } else if !recovers && let Some(resumed) = node.resume(now, effects) {
             match resumed {
                 Ok(participant) => node.take_part(now, participant, effects),
                 Err(wrong) => node.end(End::Unreadable(wrong), effects),

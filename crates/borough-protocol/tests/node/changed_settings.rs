@@ -1,8 +1,11 @@
 //! Durable voters are started again with settings by which leases last shorter: those of before are respected until they are over.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
-use borough_protocol::node::{Command, End, Event, Message, NoRecovery};
+use borough_protocol::lease::Verdict;
+use borough_protocol::node::{Command, End, Event, Message, NoRecovery, Word};
 use borough_protocol::settings::{Checked, Settings};
 
 use super::rig::{Birth, Fate, MILLI, Rig, SECOND};
@@ -116,4 +119,52 @@ fn the_end_of_its_cluster_is_heard_by_a_voter_that_rests() {
     rig.wait_until("it learns the end", 5 * SECOND, |rig| !rig.nodes.contains_key("c"));
     rig.start_with("c", &VOTERS, short());
     rig.wait_until("the three found another one", 20 * SECOND, |rig| rig.is_whole(&VOTERS));
+}
+
+/// Whatever it acks by longer leases, its next process has to know of: that one may have the short ones again.
+#[test]
+fn a_voter_with_longer_leases_acks_none_before_its_directory_says_so() {
+    for recorded in [Some(wait(short())), None] {
+        let mut rig = Rig::grown(short(), ALL);
+        rig.each(ALL, Rig::crash);
+        let disk = rig.disks.of("a");
+        disk.image.record.as_mut().expect("it has a record").wait = recorded;
+        // Writes do not come to an end.
+        disk.full = true;
+        let acks = Rc::new(Cell::new(false));
+        let seen = acks.clone();
+        rig.network.rule(Fate::Copied, move |parcel| {
+            if parcel.from == "a"
+                && let Some(Word::Renewed(renewed)) = parcel.word()
+                && renewed.verdict == Verdict::Acked
+            {
+                seen.set(true);
+            }
+            false
+        });
+        for name in ALL {
+            rig.start_with(name, &VOTERS, long());
+        }
+        rig.wait_until("the others work", 20 * SECOND, |rig| rig.runs("b") && rig.runs("c") && rig.runs("d"));
+        rig.pass(5 * SECOND);
+        assert!(!acks.get(), "it acked with {recorded:?} on its disk");
+        rig.disks.of("a").full = false;
+        rig.crash("a");
+        rig.start_with("a", &VOTERS, long());
+        rig.wait_until("it acks", 20 * SECOND, |rig| acks.get() && rig.is_whole(ALL));
+        let recorded = rig.disks.of("a").image.record.as_ref().and_then(|record| record.wait);
+        assert_eq!(recorded, Some(wait(long())));
+    }
+}
+
+/// It crashed before it was a member again: it may have acked leases of others meanwhile.
+#[test]
+fn a_voter_with_longer_leases_is_remembered_before_it_is_admitted() {
+    let mut rig = Rig::grown(short(), &VOTERS);
+    rig.each(&VOTERS, Rig::crash);
+    rig.start_with("a", &VOTERS, long());
+    rig.pass(SECOND);
+    rig.crash("a");
+    rig.start_with("a", &VOTERS, short());
+    assert!(rig.heard(&Event::Rests(wait(long()))));
 }
