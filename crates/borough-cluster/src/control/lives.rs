@@ -117,6 +117,7 @@ impl Lives {
                 bond: None,
                 pledges: None,
                 prefers: past.prefers,
+                leases_until: None,
             };
             let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };
             past.note(&end, &last, memory);

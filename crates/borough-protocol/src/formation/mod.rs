@@ -108,6 +108,8 @@ pub struct Search {
     pub pledges: Option<Arc<[Pledge]>>,
     /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
     pub prefers: Option<Cluster>,
+    /// Until when leases of earlier clusters may last, as its disk says; `None` for a node whose disk names no cluster.
+    pub leases_until: Option<Timestamp>,
 }
 
 /// A node without a cluster.
@@ -126,6 +128,7 @@ pub struct Seeking {
     memory: Option<Arc<Memory>>,
     bond: Option<Bond>,
     prefers: Option<Cluster>,
+    leases_until: Option<Timestamp>,
     promise: Promise,
     /// It was welcomed to a cluster that works: until then it asks its promise back from another node that has it, and promises nothing.
     withdraws_until: Option<Timestamp>,
@@ -189,6 +192,7 @@ impl Seeking {
             memory: search.memory,
             bond: search.bond,
             prefers: search.prefers,
+            leases_until: search.leases_until,
             me,
             facts,
             cluster_settings,
@@ -451,7 +455,8 @@ impl Seeking {
     fn founds_at(&self) -> Option<Timestamp> {
         let since = self.complete_since?;
         let is_alone = self.founding.unknown_to_others && self.seeds.len() == 1;
-        Some(if is_alone { since } else { since + self.wait })
+        let waited = if is_alone { since } else { since + self.wait };
+        Some(self.leases_until.map_or(waited, |until| until.max(waited)))
     }
 
     fn founds(&self, now: Timestamp) -> bool {

@@ -121,6 +121,7 @@ impl Node {
             search.memory = told.or_else(|| Some(record.memory.clone()));
             search.bond = Some(record.bond);
             search.known.extend(record.members.iter().cloned());
+            search.leases_until = Some(now + record.wait.unwrap_or(settings.timing().wait));
         }
         search.pledges = disk.as_ref().map(DiskState::pledges);
         let remembered = search.memory.iter().flat_map(|memory| memory.addresses());

@@ -8,7 +8,7 @@ use borough_protocol::lease::Verdict;
 use borough_protocol::node::{Command, End, Event, Message, NoRecovery, Word};
 use borough_protocol::settings::{Checked, Settings};
 
-use super::rig::{Birth, Fate, MILLI, Rig, SECOND};
+use super::rig::{Birth, Fate, MILLI, Parcel, Rig, SECOND};
 
 const VOTERS: [&str; 3] = ["a", "b", "c"];
 const ALL: &[&str] = &["a", "b", "c", "d"];
@@ -167,4 +167,43 @@ fn a_voter_with_longer_leases_is_remembered_before_it_is_admitted() {
     rig.crash("a");
     rig.start_with("a", &VOTERS, short());
     assert!(rig.heard(&Event::Rests(wait(long()))));
+}
+
+/// `d` does not hear that the others closed the cluster, and has a lease by the long settings.
+fn closed() -> Rig {
+    let mut rig = Rig::grown(long(), ALL);
+    let is_renewed = |parcel: &Parcel| matches!(parcel.word(), Some(Word::Renewed(_)));
+    rig.network.rule(Fate::Lost, move |parcel| parcel.at == "d" && !is_renewed(parcel));
+    rig.command("a", Command::CloseCluster);
+    rig.wait_until("the others have closed it", 60 * SECOND, |rig| {
+        VOTERS.iter().all(|name| !rig.nodes.contains_key(name))
+    });
+    assert!(rig.runs("d"));
+    rig
+}
+
+/// The voters start again with the short settings, and found another cluster once the lease of `d` is over.
+fn found_another(mut rig: Rig) {
+    let began = rig.now;
+    for name in VOTERS {
+        rig.start_with(name, &VOTERS, short());
+    }
+    rig.wait_until("they found another one", 20 * SECOND, |rig| {
+        assert!(!(rig.runs("d") && VOTERS.iter().any(|name| rig.runs(name))), "two run\n{}", rig.describe());
+        rig.is_whole(&VOTERS)
+    });
+    assert!(rig.now.since(began) >= wait(long()));
+}
+
+#[test]
+fn a_founding_after_the_end_waits_for_leases_by_the_settings_of_before() {
+    found_another(closed());
+}
+
+/// The founder knows of no leases: those that know of some let nobody found so early.
+#[test]
+fn a_fresh_node_founds_no_cluster_beside_leases_by_the_settings_of_before() {
+    let mut rig = closed();
+    rig.disks.lose("a");
+    found_another(rig);
 }

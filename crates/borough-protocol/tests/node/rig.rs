@@ -168,6 +168,7 @@ impl Rig {
                 is_unlisted: false,
                 known: Vec::new(),
                 prefers: birth.prefers,
+                leases_until: None,
                 bond: None,
                 pledges: None,
             },

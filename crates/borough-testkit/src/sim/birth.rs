@@ -59,6 +59,7 @@ impl Birth<'_> {
                 founding: FoundingRule { expect: self.expect, ..FoundingRule::default() },
                 memory: self.memory.clone(),
                 prefers: self.prefers,
+                leases_until: None,
                 ..Search::default()
             },
             settings: self.settings.clone(),
