@@ -129,6 +129,8 @@ pub struct Seeking {
     bond: Option<Bond>,
     prefers: Option<Cluster>,
     leases_until: Option<Timestamp>,
+    /// The voter of its disk stays silent until then, and goes on afterwards.
+    rests: bool,
     promise: Promise,
     /// It was welcomed to a cluster that works: until then it asks its promise back from another node that has it, and promises nothing.
     withdraws_until: Option<Timestamp>,
@@ -193,6 +195,7 @@ impl Seeking {
             bond: search.bond,
             prefers: search.prefers,
             leases_until: search.leases_until,
+            rests: false,
             me,
             facts,
             cluster_settings,
@@ -304,6 +307,11 @@ impl Seeking {
         self.is_bound() && self.memory.as_ref().is_some_and(has_ended)
     }
 
+    /// The voter of its disk stays silent until its life as a seeking node ends.
+    pub fn rest(&mut self) {
+        self.rests = true;
+    }
+
     /// From now on it counts as fresh.
     pub fn is_free_again(&mut self) {
         self.bond = Some(Bond::Ended);
@@ -386,6 +394,7 @@ impl Seeking {
             memory: self.memory.clone(),
             over: self.over(),
             ended: self.ended().collect(),
+            rests: self.rests,
         })
     }
 

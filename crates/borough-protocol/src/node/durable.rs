@@ -198,11 +198,20 @@ impl DiskState {
 }
 
 impl Node {
-    /// Until when the voter of this disk stays silent: by the settings that its last life had, it counted for leases that may last longer than those of now.
-    pub(super) fn rests(&self, now: Timestamp) -> Option<Timestamp> {
+    /// Until when the voter of this disk stays silent: by the settings that its last process had, it counted for leases that may last longer than those of now. Further
+    /// lives of this process wait for no longer than the first one: a life that ends earlier does not make the voter rest without end.
+    pub(super) fn rests(&self, now: Timestamp, process_since: Timestamp) -> Option<Timestamp> {
         let disk = self.disk.as_ref().filter(|disk| disk.resumes())?;
         let wait = disk.record().and_then(|record| record.wait)?;
-        (wait > self.identity.settings.timing().wait).then(|| now + wait)
+        let until = process_since + wait;
+        (wait > self.identity.settings.timing().wait && until > now).then_some(until)
+    }
+
+    pub(super) fn rest(&mut self, until: Timestamp) {
+        self.rests_until = Some(until);
+        if let Phase::Seeking(seeking) = &mut self.phase {
+            seeking.rest();
+        }
     }
 
     /// It has rested for long enough, and goes on as the voter that it was.

@@ -59,7 +59,7 @@ impl Participant {
         let message = if self.is_gone(knock.me.uid) {
             Message::Gone
         } else {
-            if !self.waits_for_another(knock) {
+            if !knock.rests && !self.waits_for_another(knock) {
                 self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
                 self.lives.learn(&knock.me, &knock.facts);
             }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use borough_protocol::lease::Verdict;
-use borough_protocol::node::{Command, End, Event, Message, NoRecovery, Word};
+use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Word};
 use borough_protocol::settings::{Checked, Settings};
+use borough_protocol::time::Timestamp;
 
 use super::rig::{Birth, Fate, MILLI, Parcel, Rig, SECOND};
 
@@ -206,4 +207,57 @@ fn a_fresh_node_founds_no_cluster_beside_leases_by_the_settings_of_before() {
     let mut rig = closed();
     rig.disks.lose("a");
     found_another(rig);
+}
+
+/// The others work by the short settings when `c` starts, which rests.
+fn beside_a_working_cluster() -> (Rig, Timestamp) {
+    let mut rig = Rig::grown(long(), &VOTERS);
+    rig.each(&VOTERS, Rig::crash);
+    for name in ["a", "b"] {
+        rig.start_with(name, &VOTERS, short());
+    }
+    rig.wait_until("two of them work", 30 * SECOND, |rig| rig.runs("a") && rig.runs("b"));
+    rig.events.clear();
+    rig.start_with("c", &VOTERS, short());
+    assert_eq!(rig.events, [("c", Event::Rests(wait(long())))]);
+    let over = rig.now + wait(long());
+    (rig, over)
+}
+
+/// It was taken for a guest that is silent, was given up, and rested again with its next life.
+#[test]
+fn a_voter_that_rests_beside_its_cluster_comes_back_with_the_same_life() {
+    let (mut rig, over) = beside_a_working_cluster();
+    let c = rig.uid("c");
+    rig.wait_until("all of them work", wait(long()) + 5 * SECOND, |rig| {
+        let is_guest = |name| rig.nodes[name].document().is_some_and(|document| document.is_member(c));
+        assert!(rig.now >= over || !is_guest("a") && !is_guest("b"), "{}", rig.describe());
+        rig.is_whole(&VOTERS)
+    });
+    assert!(rig.ends.iter().all(|(name, _)| *name != "c"), "{:?}", rig.ends);
+}
+
+/// Whatever ends a life while it rests.
+#[test]
+fn further_lives_of_a_process_do_not_rest_longer() {
+    let (mut rig, over) = beside_a_working_cluster();
+    rig.pass(SECOND);
+    rig.network.alter(|parcel| {
+        if parcel.at == "c" && matches!(parcel.message, Message::Welcome(_)) {
+            parcel.message = Message::Gone;
+        }
+    });
+    let again = |rig: &mut Rig| {
+        if !rig.nodes.contains_key("c") {
+            rig.start_with("c", &VOTERS, short());
+        }
+    };
+    while rig.now < over {
+        again(&mut rig);
+        rig.pass(100 * MILLI);
+    }
+    rig.network.clear_rules();
+    again(&mut rig);
+    assert!(rig.ends.contains(&("c", End::GaveUp(GaveUp::Removed))), "{:?}", rig.ends);
+    rig.wait_until("all of them work", 5 * SECOND, |rig| rig.is_whole(&VOTERS));
 }
