@@ -32,6 +32,7 @@ use crate::log::raft::{self, Raft, Unrestorable};
 use crate::log::{Carrier, Log};
 use crate::machine::Effects;
 use crate::random::Random;
+use crate::settings::Refusal;
 use crate::table::{Ancestors, Change, Cluster, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
@@ -77,6 +78,8 @@ pub(super) struct Durable {
     pub(super) disk_failed: bool,
     /// The write by which its record says how long its leases last; `None` once that is on the disk.
     owes_wait: Option<u64>,
+    /// Where nodes with other settings listen that asked lately while this one waited for a quorum, when they did, and what differs.
+    pub(super) differing: BTreeMap<Address, (Timestamp, Refusal)>,
     /// Voters whose logs came back shorter.
     lost: BTreeMap<VoterId, Told>,
 }
@@ -586,22 +589,25 @@ impl Participant {
         effects.push(Effect::Publish(Event::LogLost(self.uid())));
     }
 
-    /// The addresses of voters that it waits for; `None` while it has a quorum.
+    /// The addresses of voters that it waits for, because they are silent or have other settings; `None` while it has a quorum.
     pub(super) fn awaited(&self, now: Timestamp) -> Option<Vec<Awaited>> {
         if self.is_alive(now) || self.log.store().is_some() {
             return None;
         }
         let memory = self.memory();
         let me = self.voter();
-        let silent = memory.places.iter().filter(|(voter, address)| {
+        let differing = |address: &Address| self.durable.differing.get(address).map(|(_, refusal)| refusal);
+        let missing = memory.places.iter().filter(|(voter, address)| {
             let uid = self.lives.uid(*voter);
             let is_silent = !uid.is_some_and(|uid| self.heard.contains_key(&uid));
             // A voter of an earlier directory may have listened where this node does.
-            *voter != me && *address != self.identity.me.address && is_silent
+            let is_me = *voter == me || *address == self.identity.me.address;
+            !is_me && (is_silent || differing(address).is_some())
         });
-        let awaited =
-            |(_, address): &(_, Address)| Awaited { address: address.clone(), why: Missing::Silent };
-        Some(silent.map(awaited).collect())
+        let why =
+            |address: &Address| differing(address).cloned().map_or(Missing::Silent, Missing::OtherSettings);
+        let awaited = |(_, address): &(_, Address)| Awaited { address: address.clone(), why: why(address) };
+        Some(missing.map(awaited).collect())
     }
 }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use borough_protocol::formation::Missing;
 use borough_protocol::lease::Verdict;
 use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Word};
 use borough_protocol::settings::{Checked, Settings};
@@ -260,4 +261,50 @@ fn further_lives_of_a_process_do_not_rest_longer() {
     again(&mut rig);
     assert!(rig.ends.contains(&("c", End::GaveUp(GaveUp::Removed))), "{:?}", rig.ends);
     rig.wait_until("all of them work", 5 * SECOND, |rig| rig.is_whole(&VOTERS));
+}
+
+/// Why one waits for the other, as it says.
+fn differs(rig: &Rig, name: &str, other: &str) -> Option<String> {
+    let awaited = rig.nodes[name].awaited(rig.local(name))?;
+    let why = awaited.into_iter().find(|awaited| awaited.address.as_str() == other)?.why;
+    if let Missing::OtherSettings(refusal) = why { Some(refusal.to_string()) } else { None }
+}
+
+/// Each called the others silent, though they were there.
+#[test]
+fn voters_with_other_settings_say_which_differ_while_they_wait_for_each_other() {
+    let mut rig = Rig::grown(short(), &VOTERS);
+    rig.each(&VOTERS, Rig::crash);
+    rig.start_with("a", &VOTERS, short());
+    rig.start_with("b", &VOTERS, Settings { max_voters: 3, ..short() });
+    rig.start_with("c", &VOTERS, long());
+    rig.pass(10 * SECOND);
+    assert!(rig.ends.is_empty() && rig.running().is_empty(), "{}", rig.describe());
+    let named =
+        [("a", "b", "max_voters is 5 here and 3 there"), ("b", "a", "max_voters is 3 here and 5 there")];
+    let of_leases = [("a", "c", "max_pause is 100 ms here"), ("c", "a", "max_pause is 2000 ms here")];
+    for (name, other, words) in named.into_iter().chain(of_leases) {
+        let said = differs(&rig, name, other).expect("it is named");
+        assert!(said.starts_with(words), "{said}");
+    }
+    rig.crash("b");
+    rig.wait_until("it is not there any more", 5 * SECOND, |rig| differs(rig, "a", "b").is_none());
+    rig.start_with("b", &VOTERS, short());
+    rig.wait_until("two of them work", 10 * SECOND, |rig| rig.runs("a") && rig.runs("b"));
+}
+
+#[test]
+fn a_suspended_voter_and_those_that_start_again_with_other_settings_name_each_other() {
+    let mut rig = Rig::grown(short(), &VOTERS);
+    rig.each(&["b", "c"], Rig::crash);
+    rig.wait_until("it is suspended", 20 * SECOND, |rig| !rig.runs("a"));
+    let settings = [settings(SECOND), long()];
+    for (name, settings) in ["b", "c"].into_iter().zip(settings) {
+        rig.start_with(name, &VOTERS, settings);
+    }
+    rig.pass(10 * SECOND);
+    assert!(rig.ends.is_empty() && rig.running().is_empty(), "{}", rig.describe());
+    for (name, other) in [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a")] {
+        assert!(differs(&rig, name, other).is_some(), "{name} {other}");
+    }
 }
