@@ -97,7 +97,7 @@ impl Lives {
     pub(super) async fn run(&mut self) {
         let mut backoff = Backoff::new(self.means.chance.clone());
         let mut known = Vec::new();
-        let mut past = Past::default();
+        let mut past = Past { process_since: self.means.clock.now(), ..Past::default() };
         loop {
             let seeds = match self.prepare(past.recovers || !known.is_empty()).await {
                 Found::Seeds(seeds) => Some(seeds),
@@ -117,6 +117,7 @@ impl Lives {
                 bond: None,
                 pledges: None,
                 prefers: past.prefers,
+                leases_until: None,
             };
             let Some(Over { end, last, shards, memory }) = self.live(search, &past).await else { return };
             past.note(&end, &last, memory);
@@ -256,6 +257,7 @@ impl Lives {
             seed: chance.number(),
             recovers: past.recovers,
             disk,
+            process_since: past.process_since,
         };
         let mut effects = Effects::default();
         let machine = Node::new(clock.now(), start, &mut effects);
@@ -359,6 +361,8 @@ struct Over {
 /// What a life has from those before it.
 #[derive(Clone, Debug, Default)]
 struct Past {
+    /// When the process began, or later: an earlier one had the data directory before.
+    process_since: Timestamp,
     /// Whether an operator ended the last one, for this one to recover the cluster.
     recovers: bool,
     /// A founding has at least this era: no cluster that the node was in, or gave way to, had it.

@@ -137,6 +137,7 @@ macro_rules! log {
                 ?unresolved,
                 ?never_answered,
                 ?silent,
+                ?differing,
                 help,
                 "waiting for a majority of the voters of this node's cluster"
             ),
@@ -270,7 +271,13 @@ impl<'a> Told<'a> {
             );
         }
         match self.tie {
-            Tie::TakesPart => help.push(self.help_to_go_on()),
+            // Those that answer are no mystery: their settings differ.
+            Tie::TakesPart
+                if self.differing.is_empty() || self.has_silent() || !self.unresolved.is_empty() =>
+            {
+                help.push(self.help_to_go_on());
+            }
+            Tie::TakesPart => {}
             Tie::Bound => self.help_to_return(&mut help),
             Tie::None => self.help_to_found(&mut help),
         }
@@ -458,6 +465,17 @@ mod tests {
             let help = help_held_back(Tie::None, &[], &[held_back]);
             assert!(help.contains(words) && !help.contains("all seeds answered"), "{help}");
         }
+    }
+
+    #[test]
+    fn a_node_that_waits_for_voters_with_other_settings_is_not_told_of_the_network() {
+        let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
+        let differs = ("a:1", Missing::OtherSettings(refusal));
+        let help_of = |missing: &[(&str, Missing)]| help(Tie::TakesPart, true, missing);
+        let words = help_of(&[differs.clone()]);
+        assert!(words.contains("differing settings") && !words.contains("network"), "{words}");
+        let words = help_of(&[differs, ("b:1", Missing::Silent)]);
+        assert!(words.contains("differing settings") && words.contains("start the silent ones"), "{words}");
     }
 
     #[test]

@@ -73,7 +73,10 @@ impl Seeking {
     fn asked_by(&mut self, now: Timestamp, knock: &Knock) -> Verdict {
         let attempt = (&knock.me, knock.attempt.unwrap_or(0));
         let has_room = |pledges: &Pledges| pledges.has_room_for(&pledge(knock));
+        // Who has its promise waits as long as this node does by its settings, and knows nothing of its disk.
+        let is_too_early = self.leases_until.is_some_and(|until| now + self.wait < until);
         if self.withdraws_until.is_some()
+            || is_too_early
             || self.is_unclear()
             || self.is_bound()
             || !self.pledges.as_ref().is_none_or(has_room)

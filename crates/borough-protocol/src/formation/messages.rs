@@ -35,6 +35,8 @@ pub struct Knock {
     /// The clusters that have ended as a whole: those that still wait for one of them are fresh.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::shared"))]
     pub ended: Arc<[Cluster]>,
+    /// It is a voter that stays silent for some time: it is welcome, and does not come yet.
+    pub rests: bool,
 }
 
 impl Knock {
@@ -49,6 +51,7 @@ impl Knock {
             memory: None,
             over: [].into(),
             ended: [].into(),
+            rests: false,
         }
     }
 }

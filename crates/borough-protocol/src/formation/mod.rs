@@ -108,6 +108,8 @@ pub struct Search {
     pub pledges: Option<Arc<[Pledge]>>,
     /// The cluster that its last life yielded to: for one attempt it joins no other, or it could go on joining the one that it yields.
     pub prefers: Option<Cluster>,
+    /// Until when leases of earlier clusters may last, as its disk says; `None` for a node whose disk names no cluster.
+    pub leases_until: Option<Timestamp>,
 }
 
 /// A node without a cluster.
@@ -126,6 +128,9 @@ pub struct Seeking {
     memory: Option<Arc<Memory>>,
     bond: Option<Bond>,
     prefers: Option<Cluster>,
+    leases_until: Option<Timestamp>,
+    /// The voter of its disk stays silent until then, and goes on afterwards.
+    rests: bool,
     promise: Promise,
     /// It was welcomed to a cluster that works: until then it asks its promise back from another node that has it, and promises nothing.
     withdraws_until: Option<Timestamp>,
@@ -189,6 +194,8 @@ impl Seeking {
             memory: search.memory,
             bond: search.bond,
             prefers: search.prefers,
+            leases_until: search.leases_until,
+            rests: false,
             me,
             facts,
             cluster_settings,
@@ -300,6 +307,11 @@ impl Seeking {
         self.is_bound() && self.memory.as_ref().is_some_and(has_ended)
     }
 
+    /// The voter of its disk stays silent until its life as a seeking node ends.
+    pub fn rest(&mut self) {
+        self.rests = true;
+    }
+
     /// From now on it counts as fresh.
     pub fn is_free_again(&mut self) {
         self.bond = Some(Bond::Ended);
@@ -382,6 +394,7 @@ impl Seeking {
             memory: self.memory.clone(),
             over: self.over(),
             ended: self.ended().collect(),
+            rests: self.rests,
         })
     }
 
@@ -451,7 +464,8 @@ impl Seeking {
     fn founds_at(&self) -> Option<Timestamp> {
         let since = self.complete_since?;
         let is_alone = self.founding.unknown_to_others && self.seeds.len() == 1;
-        Some(if is_alone { since } else { since + self.wait })
+        let waited = if is_alone { since } else { since + self.wait };
+        Some(self.leases_until.map_or(waited, |until| until.max(waited)))
     }
 
     fn founds(&self, now: Timestamp) -> bool {

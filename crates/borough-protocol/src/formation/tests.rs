@@ -472,6 +472,20 @@ fn a_node_whose_address_nobody_knows_founds_at_once_if_it_is_alone() {
 }
 
 #[test]
+fn a_node_that_counted_for_leases_founds_once_they_are_over() {
+    for is_alone in [true, false] {
+        let mut a = seeking("a", 1, &[], Flaws::default());
+        a.founding.unknown_to_others = is_alone;
+        a.leases_until = Some(at(3_000));
+        for early in [0, 2_999] {
+            assert!(matches!(a.on_deadline(at(early), &mut Vec::new()), Outcome::Seeking), "{is_alone}");
+        }
+        assert_eq!(a.next_deadline(), at(3_000));
+        assert!(matches!(a.on_deadline(at(3_000), &mut Vec::new()), Outcome::Founds), "{is_alone}");
+    }
+}
+
+#[test]
 fn a_discovered_list_must_be_long_enough_and_stay_the_same() {
     let mut a = seeking("a", 1, &["a"], Flaws::default());
     a.founding.expect = Some(3);

@@ -7,7 +7,8 @@
 //!                                 +--> admitted like any other guest
 //! ```
 //! If the settings changed meanwhile so that leases last shorter, it stays silent first until every lease is over that its last life counted for (`rests`): it
-//! answers others like a node that seeks the cluster of its record.
+//! answers others like a node that seeks the cluster of its record. If they last longer, it acks none before its record says so: its next life may have the
+//! shorter ones again.
 //!
 //! The promise: a welcome is used, and a founding decides something, only when the record of that cluster is on the disk; what the log says leaves
 //! only when what it depends on is (`log::raft::journal`). A node whose disk fails says nothing more as a voter. The first decision of a
@@ -31,6 +32,7 @@ use crate::log::raft::{self, Raft, Unrestorable};
 use crate::log::{Carrier, Log};
 use crate::machine::Effects;
 use crate::random::Random;
+use crate::settings::Refusal;
 use crate::table::{Ancestors, Change, Cluster, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
@@ -74,6 +76,10 @@ pub(super) struct Durable {
     pub(super) places: Vec<(VoterId, Address)>,
     /// Its disk takes no writes.
     pub(super) disk_failed: bool,
+    /// The write by which its record says how long its leases last; `None` once that is on the disk.
+    owes_wait: Option<u64>,
+    /// Where nodes with other settings listen that asked lately while this one waited for a quorum, when they did, and what differs.
+    pub(super) differing: BTreeMap<Address, (Timestamp, Refusal)>,
     /// Voters whose logs came back shorter.
     lost: BTreeMap<VoterId, Told>,
 }
@@ -141,6 +147,15 @@ impl DiskState {
         self.welcome.is_some()
     }
 
+    /// The record names leases as long as those of the settings from now on; says which write that is, if the disk does not know it yet.
+    fn lengthen_wait(&mut self, wait: Duration, effects: &mut Effects<Effect>) -> Option<u64> {
+        let record =
+            self.image.record.as_mut().filter(|record| record.wait.is_none_or(|before| before < wait))?;
+        record.wait = Some(wait);
+        let record = record.clone();
+        Some(self.write(Write::Record(record), None, effects))
+    }
+
     fn write(&mut self, write: Write, of_log: Option<u64>, effects: &mut Effects<Effect>) -> u64 {
         self.number += 1;
         self.waiting.push_back((self.number, of_log));
@@ -186,17 +201,26 @@ impl DiskState {
 }
 
 impl Node {
-    /// Until when the voter of this disk stays silent: by the settings that its last life had, it counted for leases that may last longer than those of now.
-    pub(super) fn rests(&self, now: Timestamp) -> Option<Timestamp> {
+    /// Until when the voter of this disk stays silent: by the settings that its last process had, it counted for leases that may last longer than those of now. Further
+    /// lives of this process wait for no longer than the first one: a life that ends earlier does not make the voter rest without end.
+    pub(super) fn rests(&self, now: Timestamp, process_since: Timestamp) -> Option<Timestamp> {
         let disk = self.disk.as_ref().filter(|disk| disk.resumes())?;
         let wait = disk.record().and_then(|record| record.wait)?;
-        (wait > self.identity.settings.timing().wait).then(|| now + wait)
+        let until = process_since + wait;
+        (wait > self.identity.settings.timing().wait && until > now).then_some(until)
+    }
+
+    pub(super) fn rest(&mut self, until: Timestamp) {
+        self.rests_until = Some(until);
+        if let Phase::Seeking(seeking) = &mut self.phase {
+            seeking.rest();
+        }
     }
 
     /// It has rested for long enough, and goes on as the voter that it was.
     pub(super) fn ends_rest(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         self.rests_until = None;
-        match self.resume(now) {
+        match self.resume(now, effects) {
             Some(Ok(participant)) => self.take_part(now, participant, effects),
             Some(Err(wrong)) => self.end(End::Unreadable(wrong), effects),
             None => {}
@@ -204,10 +228,19 @@ impl Node {
     }
 
     /// The participant that goes on where the voter of this disk was; `None` if it has nothing to go on with.
-    pub(super) fn resume(&mut self, now: Timestamp) -> Option<Result<Participant, Unrestorable>> {
+    pub(super) fn resume(
+        &mut self,
+        now: Timestamp,
+        effects: &mut Effects<Effect>,
+    ) -> Option<Result<Participant, Unrestorable>> {
         let disk = self.disk.as_mut().filter(|disk| disk.image.resumes())?;
         let (record, log) = (disk.image.record.clone()?, disk.image.log.take()?);
-        Some(Participant::resume(now, self.identity.clone(), &record, log, &mut self.random))
+        let resumed = Participant::resume(now, self.identity.clone(), &record, log, &mut self.random);
+        Some(resumed.map(|mut participant| {
+            let wait = self.identity.settings.timing().wait;
+            participant.durable.owes_wait = disk.lengthen_wait(wait, effects);
+            participant
+        }))
     }
 
     /// Writes the identity of this life, which has no log or does not go on with the one that is there. All that others are told as this voter waits for
@@ -258,7 +291,9 @@ impl Node {
                 speak(said, Some(disk), effects);
             }
         }
-        if let (Phase::TakingPart(participant), Some(up_to)) = (&mut self.phase, of_log) {
+        let Phase::TakingPart(participant) = &mut self.phase else { return };
+        participant.durable.owes_wait.take_if(|number| *number <= up_to);
+        if let Some(up_to) = of_log {
             participant.log.written(now, up_to, &mut participant.outbox.log);
             if let Some(end) = participant.settle(now, effects) {
                 self.end(end, effects);
@@ -413,6 +448,11 @@ impl Participant {
         Ok(participant)
     }
 
+    /// Whether its disk bears what it says of leases: it takes writes, and its record names leases as long as those of the settings.
+    pub(super) fn may_judge(&self) -> bool {
+        !self.durable.disk_failed && self.durable.owes_wait.is_none()
+    }
+
     /// Where members of its cluster listened when its last process ended.
     pub(super) fn recorded(&self) -> &[Address] {
         &self.durable.known
@@ -549,22 +589,25 @@ impl Participant {
         effects.push(Effect::Publish(Event::LogLost(self.uid())));
     }
 
-    /// The addresses of voters that it waits for; `None` while it has a quorum.
+    /// The addresses of voters that it waits for, because they are silent or have other settings; `None` while it has a quorum.
     pub(super) fn awaited(&self, now: Timestamp) -> Option<Vec<Awaited>> {
         if self.is_alive(now) || self.log.store().is_some() {
             return None;
         }
         let memory = self.memory();
         let me = self.voter();
-        let silent = memory.places.iter().filter(|(voter, address)| {
+        let differing = |address: &Address| self.durable.differing.get(address).map(|(_, refusal)| refusal);
+        let missing = memory.places.iter().filter(|(voter, address)| {
             let uid = self.lives.uid(*voter);
             let is_silent = !uid.is_some_and(|uid| self.heard.contains_key(&uid));
             // A voter of an earlier directory may have listened where this node does.
-            *voter != me && *address != self.identity.me.address && is_silent
+            let is_me = *voter == me || *address == self.identity.me.address;
+            !is_me && (is_silent || differing(address).is_some())
         });
-        let awaited =
-            |(_, address): &(_, Address)| Awaited { address: address.clone(), why: Missing::Silent };
-        Some(silent.map(awaited).collect())
+        let why =
+            |address: &Address| differing(address).cloned().map_or(Missing::Silent, Missing::OtherSettings);
+        let awaited = |(_, address): &(_, Address)| Awaited { address: address.clone(), why: why(address) };
+        Some(missing.map(awaited).collect())
     }
 }
 

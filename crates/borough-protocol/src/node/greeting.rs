@@ -13,7 +13,7 @@ use crate::incarnation::{Address, Uid};
 use crate::lease::Standing;
 use crate::log::Log;
 use crate::machine::Effects;
-use crate::settings::check;
+use crate::settings::{Refusal, check};
 use crate::time::Timestamp;
 use crate::voters::{VoterId, Voters};
 
@@ -33,9 +33,12 @@ impl Participant {
             if self.is_alive(now) {
                 // It is read there, where "here" is the other node.
                 effects.push(Effect::Send { to, message: Message::Refused(refusal.turned()) });
+            } else {
+                self.differs(now, knock, refusal, effects);
             }
             return None;
         }
+        self.durable.differing.remove(&knock.me.address);
         if self.table.is_closing() {
             return None;
         }
@@ -54,12 +57,24 @@ impl Participant {
         None
     }
 
+    /// A node with other settings asks while this one waits for a quorum. Both are to say what differs: one that has only started again asks by itself.
+    fn differs(&mut self, now: Timestamp, knock: &Knock, refusal: Refusal, effects: &mut Effects<Effect>) {
+        if !self.memory().addresses().any(|voter| *voter == knock.me.address) {
+            return;
+        }
+        self.durable.differing.insert(knock.me.address.clone(), (now, refusal));
+        if !self.is_resuming() {
+            let message = Message::Knock(Arc::new(Knock::of_guest(&self.identity)));
+            effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message });
+        }
+    }
+
     /// Tells a node that may take part what it needs, or that its life is over here.
     pub(super) fn welcome(&mut self, now: Timestamp, knock: &Knock, effects: &mut Effects<Effect>) {
         let message = if self.is_gone(knock.me.uid) {
             Message::Gone
         } else {
-            if !self.waits_for_another(knock) {
+            if !knock.rests && !self.waits_for_another(knock) {
                 self.gossip.add_joining(now, knock.me.clone(), knock.facts.clone());
                 self.lives.learn(&knock.me, &knock.facts);
             }
@@ -178,6 +193,7 @@ impl Participant {
         self.heard.retain(|_, at| now.since(*at) < suspect_after);
         self.presence.prune(now, suspect_after);
         self.rememberers.retain(|_, at| now.since(*at) < suspect_after);
+        self.durable.differing.retain(|_, (at, _)| now.since(*at) < suspect_after);
         self.times.hello = now + self.identity.settings.seed_ask_interval;
         if self.is_guest_by_store() {
             return self.knock(effects);

@@ -163,7 +163,7 @@ impl Participant {
 
     pub(super) fn judge(&mut self, now: Timestamp, from: Uid, renew: &Renew) -> Option<Renewed> {
         // What it says must rest on what is on its disk.
-        if self.durable.disk_failed {
+        if !self.may_judge() {
             return None;
         }
         // Gossip gave a guest up: it will never be admitted, and must learn it. Of one that says that it was admitted the table alone knows whether it was removed,

@@ -16,6 +16,7 @@ use crate::sharding::ShardReport;
 use crate::sharding::allocation::Custom;
 use crate::store;
 use crate::table::{Ancestors, Change, Cluster, Removal, Table};
+use crate::time::Timestamp;
 use crate::version::Version;
 
 /// Everything a node is born with.
@@ -38,6 +39,8 @@ pub struct Start {
     pub recovers: bool,
     /// What is on its disk; `None` for a node without a data directory.
     pub disk: Option<Image>,
+    /// When its process began, or later, by the clock of this life: whatever leases an earlier process counted for began before.
+    pub process_since: Timestamp,
 }
 
 /// Something happens to a node.

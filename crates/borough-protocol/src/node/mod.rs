@@ -107,7 +107,7 @@ enum Phase {
 impl Node {
     /// A node begins its life.
     pub fn new(now: Timestamp, start: Start, effects: &mut Effects<Effect>) -> Self {
-        let Start { me, mut facts, mut search, settings, era, seed, recovers, disk } = start;
+        let Start { me, mut facts, mut search, settings, era, seed, recovers, disk, process_since } = start;
         let mut random = Random::seeded(seed);
         let disk = disk.filter(|_| settings.durable).map(DiskState::new);
         let is_durable = settings.durable && settings.strategy != Strategy::LeaseMajority;
@@ -126,6 +126,9 @@ impl Node {
             search.memory = told.or_else(|| Some(record.memory.clone()));
             search.bond = Some(record.bond);
             search.known.extend(record.members.iter().cloned());
+            let wait = settings.timing().wait;
+            // Only an earlier process had settings with a longer time.
+            search.leases_until = Some((now + wait).max(process_since + record.wait.unwrap_or(wait)));
         }
         search.pledges = disk.as_ref().map(DiskState::pledges);
         let remembered = search.memory.iter().flat_map(|memory| memory.addresses());
@@ -149,12 +152,12 @@ impl Node {
         if node.identity.settings.strategy == Strategy::LeaseMajority {
             let seeking = StoreSeeking::new(now, node.own_cluster(), node.identity.settings.clone());
             node.phase = Phase::AskingStore(Box::new(seeking));
-        } else if !recovers && let Some(until) = node.rests(now) {
-            node.rests_until = Some(until);
+        } else if !recovers && let Some(until) = node.rests(now, process_since) {
+            node.rest(until);
             effects.push(Effect::Publish(Event::Rests(until.since(now))));
             node.handle(now, Input::Deadline, effects);
             return node;
-        } else if !recovers && let Some(resumed) = node.resume(now) {
+        } else if !recovers && let Some(resumed) = node.resume(now, effects) {
             match resumed {
                 Ok(participant) => node.take_part(now, participant, effects),
                 Err(wrong) => node.end(End::Unreadable(wrong), effects),
@@ -465,6 +468,7 @@ impl Node {
         self.write_end(&end, effects);
         effects.push(Effect::End(end));
         self.phase = Phase::Ended;
+        self.rests_until = None;
     }
 }
 

@@ -96,6 +96,7 @@ impl Net {
             seed: number,
             recovers: false,
             disk: None,
+            process_since: self.now,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);

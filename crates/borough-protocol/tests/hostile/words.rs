@@ -79,6 +79,7 @@ impl Liar<'_> {
             memory: self.one_in(2).then(|| self.memory()),
             over: self.list(2, |liar| Over { cluster: liar.cluster(), voters: liar.version() }).into(),
             ended: self.list(2, Self::cluster).into(),
+            rests: self.one_in(4),
         }
     }
 

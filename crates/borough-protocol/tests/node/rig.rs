@@ -54,6 +54,8 @@ pub(crate) struct Rig {
     seeds: Vec<&'static str>,
     /// What a process whose last life ended by itself remembers.
     memories: BTreeMap<&'static str, Arc<Memory>>,
+    /// When a process began whose last life ended by itself, or which has a life now.
+    processes: BTreeMap<&'static str, Timestamp>,
     /// Used if the settings say that voters are durable.
     pub(crate) disks: Disks,
 }
@@ -93,6 +95,7 @@ impl Rig {
             count: 0,
             seeds: seeds.to_vec(),
             memories: BTreeMap::new(),
+            processes: BTreeMap::new(),
             disks: Disks::default(),
         }
     }
@@ -149,6 +152,8 @@ impl Rig {
         settings.flaws = self.flaws;
         let address = address(name);
         let disk = settings.durable.then(|| self.disks.open(address));
+        let now = self.local(name);
+        let process_since = *self.processes.entry(name).or_insert(now);
         let start = Start {
             me: Incarnation {
                 address: Address::new(address),
@@ -168,6 +173,7 @@ impl Rig {
                 is_unlisted: false,
                 known: Vec::new(),
                 prefers: birth.prefers,
+                leases_until: None,
                 bond: None,
                 pledges: None,
             },
@@ -176,9 +182,9 @@ impl Rig {
             seed: self.count,
             recovers: birth.recovers,
             disk: disk.map(|(image, _)| image),
+            process_since,
         };
         let mut effects = Effects::default();
-        let now = self.local(name);
         let node = Node::new(now, start, &mut effects);
         assert!(self.nodes.insert(name, node).is_none(), "{name} runs already");
         self.perform(name, &mut effects);
@@ -195,6 +201,7 @@ impl Rig {
         self.nodes.remove(name).expect("running");
         self.disks.crash(address(name));
         self.memories.remove(name);
+        self.processes.remove(name);
         self.paused.remove(name);
     }
 
@@ -389,7 +396,12 @@ impl Rig {
                     self.judge.hear(&event);
                     self.events.push((name, event));
                 }
-                Effect::End(end) => self.ends.push((name, end)),
+                Effect::End(end) => {
+                    if !matches!(end, End::GaveUp(_)) {
+                        self.processes.remove(name);
+                    }
+                    self.ends.push((name, end));
+                }
                 Effect::Write { number, write } => {
                     self.disks.write(address(name), self.now, number, write);
                 }

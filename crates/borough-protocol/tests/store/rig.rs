@@ -137,6 +137,7 @@ impl Rig {
         self.count += 1;
         let mut settings = Checked::with_simulated_store(self.settings.clone()).expect("good settings");
         settings.flaws = self.flaws;
+        let clock = Clock { rate: self.rates.get(address).copied().unwrap_or(1000), start: self.now };
         let start = Start {
             me: Incarnation {
                 address: Address::new(address),
@@ -158,8 +159,8 @@ impl Rig {
             seed: self.count,
             recovers: false,
             disk: None,
+            process_since: clock.at(self.now),
         };
-        let clock = Clock { rate: self.rates.get(address).copied().unwrap_or(1000), start: self.now };
         let mut effects = Effects::default();
         let node = Node::new(clock.at(self.now), start, &mut effects);
         self.lives.insert(address, Life { node, clock, frozen: Timestamp::ZERO });

@@ -55,11 +55,12 @@ fn seeking() -> Vec<(&'static str, Message)> {
         memory: attempt.map(|_| memory()),
         over: attempt.iter().map(|_| Over { cluster: cluster(), voters: table().voters().id }).collect(),
         ended: attempt.iter().map(|_| cluster()).collect(),
+        rests: attempt.is_none(),
     };
     let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
     vec![
         ("knock", Message::Knock(Arc::new(knock(Some(3))))),
-        ("knock-of-one-who-promised", Message::Knock(Arc::new(knock(None)))),
+        ("knock-of-one-that-rests", Message::Knock(Arc::new(knock(None)))),
         ("promise", promise(true, Past::Fresh)),
         ("promise-of-one-that-gave-up", promise(true, Past::GaveUp(memory()))),
         ("no-promise-of-one-that-is-suspended", promise(false, Past::Suspended(memory(), Some(log_end())))),

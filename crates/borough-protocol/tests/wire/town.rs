@@ -92,6 +92,7 @@ impl Town {
             seed: number,
             recovers: false,
             disk: None,
+            process_since: self.now,
         };
         let mut effects = Effects::default();
         let node = Node::new(self.now, start, &mut effects);

@@ -238,7 +238,7 @@ impl Crowd {
             disk: None,
             wall_clock_off: 0,
         };
-        let start = birth.start(&mut self.random);
+        let start = birth.start(clock.show(self.now), &mut self.random);
         let node = Node::new(clock.show(self.now), start, &mut self.effects);
         let life = Life { number, node, clock, since: self.now, wake: None, wakes: 0 };
         self.slots[slot].life = Some(life);

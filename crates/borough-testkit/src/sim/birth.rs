@@ -10,6 +10,7 @@ use borough_protocol::node::Start;
 use borough_protocol::random::Random;
 use borough_protocol::settings::Checked;
 use borough_protocol::table::Cluster;
+use borough_protocol::time::Timestamp;
 
 use super::moment::{Moment, SECOND};
 
@@ -43,7 +44,8 @@ pub(crate) struct Birth<'a> {
 
 impl Birth<'_> {
     /// What its machine starts with.
-    pub(crate) fn start(mut self, random: &mut Random) -> Start {
+    /// Each life has a clock of its own here, so it counts as a process of its own.
+    pub(crate) fn start(mut self, now: Timestamp, random: &mut Random) -> Start {
         let (image, disk) = self.disk.take().unzip();
         Start {
             me: Incarnation { address: self.address.clone(), uid: self.uid },
@@ -59,6 +61,7 @@ impl Birth<'_> {
                 founding: FoundingRule { expect: self.expect, ..FoundingRule::default() },
                 memory: self.memory.clone(),
                 prefers: self.prefers,
+                leases_until: None,
                 ..Search::default()
             },
             settings: self.settings.clone(),
@@ -66,6 +69,7 @@ impl Birth<'_> {
             seed: random.next_u64(),
             recovers: self.recovers.is_some(),
             disk: image,
+            process_since: now,
         }
     }
 

@@ -49,6 +49,7 @@ fn knock(roles: usize, rows: usize, seeds: usize) -> Message {
         memory: None,
         over: [].into(),
         ended: [].into(),
+        rests: false,
     }))
 }
 

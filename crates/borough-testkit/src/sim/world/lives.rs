@@ -55,7 +55,7 @@ impl World {
             disk,
             wall_clock_off: self.slots[slot].wall_clock_off,
         };
-        let start = birth.start(&mut self.random);
+        let start = birth.start(clock.show(self.now), &mut self.random);
         self.trace.note([self.now.nanos(), uid.get()]);
         let process = if self.slots[slot].is_same_process { "the same" } else { "a new" };
         self.trace.line(self.now, || format!("n{slot} starts as {uid:?} in {process} process"));
