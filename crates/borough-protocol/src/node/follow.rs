@@ -9,7 +9,7 @@ use crate::gossip::Gone;
 use crate::incarnation::Uid;
 use crate::log::{Committed, Entry, Log};
 use crate::machine::Effects;
-use crate::table::{Applied, Change, Removal, State, Table};
+use crate::table::{Applied, Change, Member, Removal, State, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
 
@@ -74,6 +74,10 @@ impl Participant {
         if version.index <= self.table.version().index {
             return;
         }
+        if let Entry::Payload(Change::Remove(uid, why)) = entry {
+            let member = self.table.member(*uid).cloned();
+            self.note_removal(now, member.as_ref(), *why);
+        }
         let applied = self.table.apply(version, entry);
         if self.is_resuming() {
             self.begin_history(now);
@@ -123,6 +127,7 @@ impl Participant {
             }
         }
         for (uid, removed) in table.removed().iter().filter(|(uid, _)| !before.is_removed(**uid)) {
+            self.note_removal(now, before.member(*uid), removed.why);
             self.bury(now, removed.version, *uid, removed.why, effects);
         }
         self.bury_the_forgotten(now, effects);
@@ -134,6 +139,15 @@ impl Participant {
         effects.push(Effect::Publish(Event::Table(table.version())));
         if table.is_closing() && !before.is_closing() {
             self.begin_closing(now, effects);
+        }
+    }
+
+    /// A later life of that member will have to prove itself, if it goes for bad links in this node's life. A voter that starts again reads in its log of earlier
+    /// times, until it is admitted or in office.
+    fn note_removal(&mut self, now: Timestamp, member: Option<&Member>, why: Removal) {
+        let is_of_this_life = self.office.is_some() || !self.is_resuming();
+        if let Some(member) = member.filter(|_| why == Removal::CutOff && is_of_this_life) {
+            self.probation.removed(now, &member.incarnation);
         }
     }
 
