@@ -76,7 +76,7 @@ impl Participant {
         }
         if let Entry::Payload(Change::Remove(uid, why)) = entry {
             let member = self.table.member(*uid).cloned();
-            self.note_removal(now, member.as_ref(), *why);
+            self.note_removal(now, version, member.as_ref(), *why);
         }
         let applied = self.table.apply(version, entry);
         if self.is_resuming() {
@@ -127,7 +127,7 @@ impl Participant {
             }
         }
         for (uid, removed) in table.removed().iter().filter(|(uid, _)| !before.is_removed(**uid)) {
-            self.note_removal(now, before.member(*uid), removed.why);
+            self.note_removal(now, removed.version, before.member(*uid), removed.why);
             self.bury(now, removed.version, *uid, removed.why, effects);
         }
         self.bury_the_forgotten(now, effects);
@@ -142,11 +142,11 @@ impl Participant {
         }
     }
 
-    /// A later life of that member will have to prove itself, if it goes for bad links in this node's life. A voter that starts again reads in its log of earlier
-    /// times, until it is admitted or in office.
-    fn note_removal(&mut self, now: Timestamp, member: Option<&Member>, why: Removal) {
-        let is_of_this_life = self.office.is_some() || !self.is_resuming();
-        if let Some(member) = member.filter(|_| why == Removal::CutOff && is_of_this_life) {
+    /// A later life of that member will have to prove itself, if this node was a member or in office when it went for bad links. Guests, and voters that start again,
+    /// read of earlier times.
+    fn note_removal(&mut self, now: Timestamp, version: Version, member: Option<&Member>, why: Removal) {
+        let has_seen = self.office.is_some() || self.was_member_before(version);
+        if let Some(member) = member.filter(|_| why == Removal::CutOff && has_seen) {
             self.probation.removed(now, &member.incarnation);
         }
     }
@@ -180,6 +180,10 @@ impl Participant {
         }
     }
 
+    fn was_member_before(&self, version: Version) -> bool {
+        self.holder.admission().is_some_and(|admission| admission < version)
+    }
+
     fn bury(
         &mut self,
         now: Timestamp,
@@ -200,7 +204,7 @@ impl Participant {
             self.to_close.insert(uid);
         }
         // Its peers are those that were members beside it. A guest, and a voter that starts again, reads of others that were gone before it came.
-        if self.holder.admission().is_some_and(|admission| admission < version) {
+        if self.was_member_before(version) {
             self.departure.noticed_removal(self.identity.settings.strategy, why);
         }
     }
