@@ -9,7 +9,7 @@ use crate::gossip::Gone;
 use crate::incarnation::Uid;
 use crate::log::{Committed, Entry, Log};
 use crate::machine::Effects;
-use crate::table::{Applied, Change, Removal, State, Table};
+use crate::table::{Applied, Change, Member, Removal, State, Table};
 use crate::time::Timestamp;
 use crate::version::Version;
 
@@ -74,6 +74,10 @@ impl Participant {
         if version.index <= self.table.version().index {
             return;
         }
+        if let Entry::Payload(Change::Remove(uid, why)) = entry {
+            let member = self.table.member(*uid).cloned();
+            self.note_removal(now, version, member.as_ref(), *why);
+        }
         let applied = self.table.apply(version, entry);
         if self.is_resuming() {
             self.begin_history(now);
@@ -123,6 +127,7 @@ impl Participant {
             }
         }
         for (uid, removed) in table.removed().iter().filter(|(uid, _)| !before.is_removed(**uid)) {
+            self.note_removal(now, removed.version, before.member(*uid), removed.why);
             self.bury(now, removed.version, *uid, removed.why, effects);
         }
         self.bury_the_forgotten(now, effects);
@@ -134,6 +139,15 @@ impl Participant {
         effects.push(Effect::Publish(Event::Table(table.version())));
         if table.is_closing() && !before.is_closing() {
             self.begin_closing(now, effects);
+        }
+    }
+
+    /// A later life of that member will have to prove itself, if this node was a member or in office when it went for bad links. Guests, and voters that start again,
+    /// read of earlier times.
+    fn note_removal(&mut self, now: Timestamp, version: Version, member: Option<&Member>, why: Removal) {
+        let has_seen = self.office.is_some() || self.was_member_before(version);
+        if let Some(member) = member.filter(|_| why == Removal::CutOff && has_seen) {
+            self.probation.removed(now, &member.incarnation);
         }
     }
 
@@ -166,6 +180,10 @@ impl Participant {
         }
     }
 
+    fn was_member_before(&self, version: Version) -> bool {
+        self.holder.admission().is_some_and(|admission| admission < version)
+    }
+
     fn bury(
         &mut self,
         now: Timestamp,
@@ -186,7 +204,7 @@ impl Participant {
             self.to_close.insert(uid);
         }
         // Its peers are those that were members beside it. A guest, and a voter that starts again, reads of others that were gone before it came.
-        if self.holder.admission().is_some_and(|admission| admission < version) {
+        if self.was_member_before(version) {
             self.departure.noticed_removal(self.identity.settings.strategy, why);
         }
     }

@@ -23,7 +23,7 @@ use crate::lease::{Grants, Holder, Renew, Standing};
 use crate::log::raft::{Raft, RaftTiming};
 use crate::log::{Carrier, Log};
 use crate::machine::Effects;
-use crate::office::{GuestWatch, Office, Request, TableLog, TableLogMessage, VoterHistory};
+use crate::office::{GuestWatch, Office, Probation, Request, TableLog, TableLogMessage, VoterHistory};
 use crate::random::Random;
 use crate::table::{Ancestors, Cluster, State, Table};
 use crate::time::Timestamp;
@@ -51,6 +51,8 @@ pub(super) struct Participant {
     pub(super) office: Option<(Term, Office)>,
     /// Since when it has seen the guests: should it take office, it need not watch them from the beginning.
     pub(super) guests: GuestWatch,
+    /// Who was removed for bad links, as the table showed it in this life.
+    pub(super) probation: Probation,
     /// A founder waits this long before it acts: an earlier cluster of this name may still hold leases.
     pub(super) acts_from: Timestamp,
     /// Up to where the log itself has said what is committed.
@@ -194,6 +196,7 @@ impl Participant {
             feeder: Feeder::default(),
             office: None,
             guests: GuestWatch::default(),
+            probation: Probation::default(),
             acts_from,
             log_version: Version::ZERO,
             mark: None,

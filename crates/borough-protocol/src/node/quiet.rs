@@ -29,6 +29,7 @@ impl Participant {
         if away > self.identity.settings.round_trip {
             self.grants.forgive(away);
             self.guests.forgive(away);
+            self.probation.forgive(away);
             if let Some((_, office)) = &mut self.office {
                 office.forgive(away);
             }

@@ -40,6 +40,7 @@ impl Participant {
         let before = self.table.version();
         self.opinions(now);
         self.guests.look(now, &self.table, self.gossip.document());
+        self.probation.look(now, self.gossip.document(), self.identity.settings.tombstone_life);
         let mut end = None;
         // Alone, a proposal is committed at once, and what follows from it too: each round commits something.
         while end.is_none() {
@@ -175,6 +176,7 @@ impl Participant {
             grants: &self.grants,
             quiet: &self.quiet,
             guests: &self.guests,
+            probation: &self.probation,
             lives: &self.lives,
             voter_history: &self.voter_history,
             strategies: &self.shards.strategies,
@@ -211,6 +213,9 @@ impl Participant {
         match standing {
             Standing::Running => {
                 self.guests.begin_again();
+                if self.published == Standing::Suspended {
+                    self.probation.forgive(now.since(self.suspended_since));
+                }
                 effects.push(Effect::Publish(Event::Resumed));
             }
             Standing::Suspended => {

@@ -45,7 +45,7 @@ impl Office {
                 Some(older) if stays(propose.now, scene, older, member) => {}
                 // The older life of that address or directory goes first; what it owned waits for its lease.
                 Some(older) => propose.remove(older.incarnation.uid, Removal::Replaced),
-                None if self.holds_back(propose.now, scene, incarnation) => {}
+                None if self.holds_back(propose.now, scene, member) => {}
                 None => propose.once(admission(incarnation, &member.facts)),
             }
         }

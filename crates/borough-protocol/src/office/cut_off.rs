@@ -79,8 +79,7 @@ impl Office {
         if !self.broken_pairs.is_settled(now, node.uid, is_member) {
             return;
         }
-        if let Some(member) = scene.table.member(node.uid) {
-            self.probation.removed(now, &member.incarnation);
+        if scene.table.member(node.uid).is_some() {
             self.last_cut_off = Some(now);
             propose.remove(node.uid, Removal::CutOff);
         }
@@ -121,10 +120,17 @@ fn aged(scene: &Scene<'_>, uid: Uid) -> Option<Aged> {
     }
 }
 
-/// The nodes that were removed for bad links within [`VOTERS_AGE`] and have not come back.
-pub(super) fn removed_lately<'a>(now: Timestamp, scene: &Scene<'a>) -> impl Iterator<Item = Uid> + use<'a> {
-    let lately = cut_off(scene).filter(move |(_, _, at)| now.since(*at) < VOTERS_AGE);
-    lately.map(|(uid, ..)| uid)
+/// The nodes that were removed for bad links within [`VOTERS_AGE`], or that this node has read of since, and that have not come back: those of them that a member
+/// which is heard has lived through. A node that starts again does not know how long ago the removals in its log were.
+pub(super) fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = (Uid, VoterId)> {
+    let here = scene.table.members().iter().filter(|(uid, _)| scene.hears(now, **uid));
+    let oldest = here.map(|(_, member)| member.admission.index).min();
+    let is_seen = move |uid: Uid| {
+        let removed = scene.table.removed().get(&uid);
+        oldest.zip(removed).is_some_and(|(oldest, removed)| oldest < removed.version.index)
+    };
+    let lately = cut_off(scene).filter(move |(uid, _, at)| now.since(*at) < VOTERS_AGE && is_seen(*uid));
+    lately.map(|(uid, voter, _)| (uid, voter))
 }
 
 /// The voter identity of each node that was removed for bad links and has not come back, and the time of its removal.

@@ -1,7 +1,8 @@
 //! Since when a node has seen the guests, and whose links were bad meanwhile.
 //!
 //! Each node keeps this, in office or not: a coordinator that waits before it admits a guest ([`probation`](super::probation)) goes by what it saw before its election, too.
-//! Otherwise each change of the coordinator would make all guests wait once more. Time without a lease does not count: gossip may not have reached the node.
+//! Otherwise each change of the coordinator would make all guests wait once more. Each time the node gets a lease, it begins again: gossip may not have reached it before.
+//! A guest in office has no lease, and goes by what it has seen all the same: a quorum of the voters answers it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;

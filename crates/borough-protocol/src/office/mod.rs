@@ -25,7 +25,7 @@ use core::time::Duration;
 use self::admission::Rivals;
 use self::broken_pairs::BrokenPairs;
 pub use self::guest_watch::GuestWatch;
-use self::probation::Probation;
+pub use self::probation::Probation;
 use self::shards::Shards;
 use self::voter_change::Wish;
 pub use self::voter_history::VoterHistory;
@@ -60,7 +60,6 @@ pub struct Office {
     broken_pairs: BrokenPairs,
     /// When it last removed a member for bad links.
     last_cut_off: Option<Timestamp>,
-    probation: Probation,
     /// Since when a node that joins has not been heard.
     missing: BTreeMap<Uid, Timestamp>,
     rivals: Rivals,
@@ -97,6 +96,8 @@ pub struct Scene<'a> {
     pub quiet: &'a [Uid],
     /// Since when this node has seen the guests.
     pub guests: &'a GuestWatch,
+    /// Who was removed for bad links, and since when later lives are heard.
+    pub probation: &'a Probation,
     /// Which lives speak for the voters.
     pub lives: &'a VoterLives,
     /// Who voted in the last minutes.
@@ -154,7 +155,6 @@ impl Office {
             wish: Wish::default(),
             broken_pairs: BrokenPairs::default(),
             last_cut_off: None,
-            probation: Probation::default(),
             missing: BTreeMap::new(),
             rivals: Rivals::default(),
             shards: Shards::default(),
@@ -167,7 +167,6 @@ impl Office {
             *since = *since + away;
         }
         self.broken_pairs.forgive(away);
-        self.probation.forgive(away);
         self.rivals.forgive(away);
         self.shards.forgive(away);
     }
@@ -240,11 +239,11 @@ impl Office {
     fn look_at_links(&mut self, scene: &Scene<'_>, propose: &Proposals<'_>) {
         let now = propose.now;
         self.broken_pairs.look(now, scene, propose.log);
-        self.probation.look(now, scene, &self.broken_pairs.silent());
-        let guests = scene.document.joining().map(|guest| &guest.incarnation);
-        let waiting = guests.filter(|guest| scene.table.member(guest.uid).is_none());
-        let held_back = waiting.filter(|guest| self.holds_back(now, scene, guest)).map(|guest| guest.uid);
-        let held_back = held_back.chain(self.probation.unproven(now, scene)).collect();
+        let guests = scene.document.joining();
+        let waiting = guests.filter(|guest| scene.table.member(guest.incarnation.uid).is_none());
+        let held_back =
+            waiting.filter(|guest| self.holds_back(now, scene, guest)).map(|guest| guest.incarnation.uid);
+        let held_back = held_back.chain(scene.probation.unproven(now, scene)).collect();
         self.shards.hold_back(held_back);
     }
 }

@@ -7,19 +7,24 @@
 //!       +---------- broken pairs again ---- member <-----------------------------------------------------+
 //! ```
 //!
-//! The history is kept by address, for a tombstone's life after the last such removal, and only by the coordinator that saw the removals:
-//! it is lost with its office. The next coordinator knows that there were such removals, and not of whom: while they are recent it has watched every guest for as long
-//! before it admits it, in office or before (`guest_watch.rs`). What failure detectors have not said yet about a new life would otherwise bring the broken pair back.
+//! The history is kept by address, for a tombstone's life after the last such removal. Every node notes the removals as its table shows them, in office or not: so
+//! a coordinator knows those of the terms before its own. One that joined or started again since does not know the addresses, and gives shards to such a member at once.
+//! While the removals are recent it has watched every guest for as long before it admits it, in office or before (`guest_watch.rs`); if all have data directories, only
+//! those on a directory of a removed node. What failure detectors have not said yet about a new life would otherwise bring the broken pair back.
+//!
+//! Of the removals that a coordinator has not seen, those count that a member has lived through. Once all have started again nobody has seen those links, and a restart
+//! is no proof of bad ones.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
-use super::broken_pairs::Pair;
 use super::cut_off::{removed_lately, would_be_cut_off};
 use super::{Office, Scene};
 use crate::flaws::Flaw;
+use crate::gossip::{Document, Member};
 use crate::incarnation::{Address, Incarnation, Uid};
 use crate::time::Timestamp;
+use crate::voters::VoterId;
 
 /// So long a node must be heard by all after its first removal before it gets shards; twice as long after each further one.
 const HEARD_FOR: Duration = Duration::from_secs(60);
@@ -27,47 +32,63 @@ const HEARD_FOR: Duration = Duration::from_secs(60);
 /// It never has to be heard for longer than this.
 const HEARD_FOR_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The nodes that were removed for bad links, and what is known of them since.
+/// The nodes that were removed for bad links, and what one node has seen of them since.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Probation {
+pub struct Probation {
     /// Which lives of each address were removed, and when the last was.
     removed: BTreeMap<Address, (BTreeSet<Uid>, Timestamp)>,
     /// Since when each later life of such an address, guest or member, was not accused and accused nobody.
     heard_since: BTreeMap<Uid, Timestamp>,
+    /// Those of them that are accused or accuse somebody.
+    accused: BTreeSet<Uid>,
+    /// What it saw when it last looked.
+    content: Option<u64>,
 }
 
 impl Probation {
-    /// That node is removed for bad links.
-    pub(super) fn removed(&mut self, now: Timestamp, node: &Incarnation) {
+    /// That node was removed for bad links.
+    pub fn removed(&mut self, now: Timestamp, node: &Incarnation) {
         let (lives, last) = self.removed.entry(node.address.clone()).or_default();
         lives.insert(node.uid);
         *last = now;
+        self.content = None;
     }
 
-    /// Looks who is heard now: nobody of a pair that is silent is.
-    pub(super) fn look(&mut self, now: Timestamp, scene: &Scene<'_>, silent: &BTreeSet<Pair>) {
-        let life = scene.settings.tombstone_life;
-        self.removed.retain(|_, (_, last)| now.since(*last) < life);
-        let here = scene.document.members().map(|member| &member.incarnation);
-        let is_watched = |node: &&Incarnation| self.removed.contains_key(&node.address);
-        let here: BTreeSet<Uid> = here.filter(is_watched).map(|node| node.uid).collect();
-        self.heard_since.retain(|uid, _| here.contains(uid));
-        for uid in here {
-            let since = self.heard_since.entry(uid).or_insert(now);
-            if silent.iter().any(|(one, other)| *one == uid || *other == uid) {
-                *since = now;
-            }
+    /// Looks who is heard now: neither is of two nodes of which one accuses the other. Removals are forgotten after a tombstone's life.
+    pub fn look(&mut self, now: Timestamp, document: &Document, tombstone_life: Duration) {
+        self.removed.retain(|_, (_, last)| now.since(*last) < tombstone_life);
+        if self.removed.is_empty() {
+            return;
+        }
+        let content = document.content_hash();
+        if self.content.replace(content) != Some(content) {
+            let here = document.members().map(|member| &member.incarnation);
+            let later = here.filter(|node| self.removed.contains_key(&node.address));
+            self.heard_since = later
+                .map(|node| (node.uid, self.heard_since.get(&node.uid).copied().unwrap_or(now)))
+                .collect();
+            let accusations = document.accusations().filter(|(observer, subject)| observer != subject);
+            let accused = accusations.flat_map(|(observer, subject)| [observer, subject]);
+            self.accused = accused.filter(|uid| self.heard_since.contains_key(uid)).collect();
+        }
+        for uid in &self.accused {
+            self.heard_since.insert(*uid, now);
         }
     }
 
-    /// Whether that guest may be one that was removed: this coordinator removed a life at its address, or a former one removed somebody.
-    fn may_mean(&self, now: Timestamp, scene: &Scene<'_>, guest: &Incarnation) -> bool {
+    /// Whether that guest may be one that was removed: a life at its address was, or this node did not see who was. The table has the directories of the removed, but
+    /// not their addresses.
+    fn may_mean(&self, now: Timestamp, scene: &Scene<'_>, guest: &Member) -> bool {
         let is_known = |uid: Uid| self.removed.values().any(|(lives, _)| lives.contains(&uid));
-        self.removed.contains_key(&guest.address) || removed_lately(now, scene).any(|uid| !is_known(uid))
+        let may_be = |voter: VoterId| {
+            !scene.settings.durable || guest.facts.disk.is_some_and(|disk| disk.voter == voter)
+        };
+        self.removed.contains_key(&guest.incarnation.address)
+            || removed_lately(now, scene).any(|(uid, voter)| !is_known(uid) && may_be(voter))
     }
 
-    /// The coordinator itself was away: nobody was heard meanwhile.
-    pub(super) fn forgive(&mut self, away: Duration) {
+    /// The node itself was away, or had no lease and may have been told nothing: nobody was heard meanwhile.
+    pub fn forgive(&mut self, away: Duration) {
         for since in self.heard_since.values_mut() {
             *since = *since + away;
         }
@@ -88,18 +109,19 @@ impl Probation {
 impl Office {
     /// Whether that guest is not admitted now: as a member it would be in the cover, or it was removed for that and has not yet been
     /// watched for long enough to tell.
-    pub(super) fn holds_back(&self, now: Timestamp, scene: &Scene<'_>, guest: &Incarnation) -> bool {
+    pub(super) fn holds_back(&self, now: Timestamp, scene: &Scene<'_>, guest: &Member) -> bool {
+        let uid = guest.incarnation.uid;
         // A founder begins its cluster. A voter that was removed and started again may be in office as a guest, and is held back like any other.
-        let founds = guest.uid == scene.me && scene.table.members().is_empty();
+        let founds = uid == scene.me && scene.table.members().is_empty();
         if founds || scene.settings.flaws.has(Flaw::AdmissionRecreatesBrokenPair) {
             return false;
         }
-        if !self.probation.may_mean(now, scene, guest) {
-            return would_be_cut_off(scene, guest.uid, self.broken_pairs.silent());
+        if !scene.probation.may_mean(now, scene, guest) {
+            return would_be_cut_off(scene, uid, self.broken_pairs.silent());
         }
         // The failure detectors need a while before they accuse, and not all of them do at the same moment: the first pairs may have another cover than all.
         let guests = scene.guests;
-        !guests.is_known(now, guest.uid) || would_be_cut_off(scene, guest.uid, guests.lately_silent(now))
+        !guests.is_known(now, uid) || would_be_cut_off(scene, uid, guests.lately_silent(now))
     }
 }
 

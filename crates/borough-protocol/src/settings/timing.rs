@@ -21,7 +21,8 @@ pub struct Timing {
     pub renew: Duration,
     /// How long a voter hears nothing of a member before it says so: 3 L / 4.
     pub suspect_after: Duration,
-    /// How long a node stays suspended before it drops its residents and comes back as another: 10 L.
+    /// How long a guest that was never admitted, or a node that waits to leave, goes without an answer of its voters before it gives up, and for how long an unheard
+    /// guest is kept in gossip: 10 L. A suspended member that stays does not give up for that.
     pub give_up_after: Duration,
     /// How long a removed member's shards wait for its lease to end: W = (1 + d) (L / (1 - d) + P).
     pub wait: Duration,

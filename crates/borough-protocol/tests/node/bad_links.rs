@@ -115,6 +115,24 @@ fn a_guest_does_not_wait_again_when_the_coordinator_changes() {
     rig.wait_until("it is admitted", 6 * SECOND, |rig| rig.is_whole(&without(&["a"])));
 }
 
+/// The voters start again and do not know how long ago the removal was; the one that does not vote has seen it. Their own links were never bad.
+#[test]
+fn voters_that_start_again_are_back_at_once_and_keep_out_the_one_that_was_removed() {
+    let settings = Settings { durable: true, ..Settings::default() };
+    let mut rig = Rig::grown_with(Flaws::default(), settings, SEVEN);
+    rig.cut(&["f"], &["g"]);
+    rig.wait_until("removed", REMOVED_WITHIN, |rig| cut_off(rig) == 1 && !rig.nodes.contains_key("g"));
+    let (voters, rest) = (["a", "b", "c", "d", "e"], without(&["g"]));
+    assert_eq!(rig.voters("f"), voters.into());
+    rig.each(&voters, Rig::crash);
+    rig.each(&voters, Rig::start);
+    rig.start("g");
+    rig.wait_until("the voters are back", 10 * SECOND, |rig| rig.is_whole(&rest));
+    rig.always("the other is not", 60 * SECOND, |rig| rig.is_whole(&rest));
+    rig.heal();
+    rig.wait_until("it is back", 25 * SECOND, |rig| rig.is_whole(SEVEN));
+}
+
 /// The oldest alone votes, so all the voters that the guest knows are gone at once.
 #[test]
 fn a_guest_is_told_who_votes_when_all_the_voters_that_it_knows_are_removed() {

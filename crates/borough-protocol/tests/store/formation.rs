@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use borough_protocol::node::{Command, End, GaveUp, Node};
+use borough_protocol::node::{Command, End, Event, GaveUp, Node};
 use borough_protocol::settings::Settings;
+use borough_protocol::table::Removal;
 
 use crate::rig::{Rig, SECOND, STORE};
 
@@ -65,6 +66,25 @@ fn after_a_full_restart_the_same_cluster_goes_on_with_later_terms_and_versions()
         let table = rig.register.table().expect("kept");
         table.removed().len() == 5 && table.removed().values().all(|removed| removed.freed)
     });
+}
+
+/// Who reads the table from its first entry on has seen none of the removals in it.
+#[test]
+fn after_a_full_restart_an_old_removal_for_bad_links_keeps_nobody_out() {
+    let mut rig = Rig::five();
+    let uid = rig.uid("e");
+    rig.links.cut(&["e"], &["c", "d"]);
+    rig.wait_until("removed", 45 * SECOND, |rig| rig.has_event(&Event::Removed(uid, Removal::CutOff)));
+    rig.wait_until("it gives up", 10 * SECOND, |rig| rig.node("e").is_none());
+    rig.links.heal();
+    for address in ["a", "b", "c", "d"] {
+        rig.crash(address);
+    }
+    rig.pass(SECOND);
+    for address in ALL {
+        rig.start(address);
+    }
+    rig.wait_until("all are back", 10 * SECOND, |rig| rig.is_whole(&ALL));
 }
 
 #[test]
