@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Renew, Renewed, Verdict};
+use super::{Renew, Renewed, UNANSWERED_MAX, Verdict};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::settings::Timing;
@@ -195,9 +195,12 @@ impl Holder {
         }
     }
 
-    /// A voter that answers, each member another one: the feeding is shared among them.
+    /// A voter that answers, each member another one: the feeding is shared among them. What a voter tells unasked is no answer: it may feed nobody.
     fn choose_feeder(&mut self, now: Timestamp, timing: &Timing) {
-        let answers = |voter: VoterId| self.hears(now, timing, voter);
+        let is_recent = |answer: &Answer| answer.seq.saturating_add(UNANSWERED_MAX) >= self.seq;
+        let answers = |voter: VoterId| {
+            self.hears(now, timing, voter) && self.answers.get(&voter).is_some_and(is_recent)
+        };
         if self.feeder.is_some_and(|voter| self.voters.names(voter) && answers(voter)) {
             return;
         }

@@ -310,6 +310,34 @@ fn one_voter_that_answers_feeds_it_and_another_takes_its_place() {
     assert!(others.contains(&second[0]) && second.len() == 1, "{first:?} {second:?}");
 }
 
+/// A voter whose disk takes no writes answers no renewal, and still tells members who votes.
+#[test]
+fn a_voter_that_only_tells_who_votes_does_not_stay_the_feeder() {
+    let list = voters(1, &[1, 2, 3], &[]);
+    let mut holder = asked(list.clone());
+    let mut millis = 1000;
+    let mut fed_by = |holder: &mut Holder| {
+        millis += 250;
+        let sent = ask(holder, millis);
+        let feeder = sent.iter().find(|(_, renew)| renew.feed).map(|(voter, _)| voter.get()).unwrap();
+        (feeder, sent[0].1.seq, millis)
+    };
+    let (first, ..) = fed_by(&mut holder);
+    let mut last = first;
+    for _ in 0..5 {
+        let (feeder, seq, millis) = fed_by(&mut holder);
+        last = feeder;
+        for from in [1, 2, 3] {
+            if from == first {
+                answer(&mut holder, millis + 10, from, 0, Verdict::NewVoters(Arc::new(list.clone())));
+            } else {
+                ack(&mut holder, millis + 10, from, seq);
+            }
+        }
+    }
+    assert_ne!(last, first);
+}
+
 #[test]
 fn all_go_by_a_list_once_each_voter_on_it_said_so() {
     let mut holder = asked(voters(2, &[1, 2], &[]));
