@@ -81,7 +81,7 @@ impl Probation {
     fn may_mean(&self, now: Timestamp, scene: &Scene<'_>, guest: &Member) -> bool {
         let is_known = |uid: Uid| self.removed.values().any(|(lives, _)| lives.contains(&uid));
         let may_be = |voter: VoterId| {
-            !scene.settings.durable || guest.facts.disk.is_some_and(|disk| disk.voter == voter)
+            !scene.settings.durable || guest.facts.disk.is_some_and(|disk| disk.voter.is_of_directory(voter))
         };
         self.removed.contains_key(&guest.incarnation.address)
             || removed_lately(now, scene).any(|(uid, voter)| !is_known(uid) && may_be(voter))
