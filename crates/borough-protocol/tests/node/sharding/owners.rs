@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use borough_protocol::incarnation::Uid;
-use borough_protocol::node::Command;
+use borough_protocol::node::{Command, Event};
 use borough_protocol::settings::Settings;
 use borough_protocol::sharding::allocation::{Custom, HostLoad, Spread, Strategy};
 use borough_protocol::sharding::{Allocation, Epoch, Hashing, Kind};
 use borough_protocol::table::{KindTable, Removal};
 
-use super::town::{FIVE, KIND, THREE, Town, counts, entries, entry, kind, owners, still, table};
+use super::town::{FIVE, KIND, THREE, Town, counts, entries, entry, kind, owners, shard, still, table};
 use crate::rig::{Birth, MILLI, Rig, SECOND};
 
 #[test]
@@ -187,7 +187,7 @@ fn a_shard_that_is_wanted_somewhere_begins_there() {
     let mut town = Town::hosting(THREE, &still());
     let to = town.rig.uid("b");
     town.say("c", |report| {
-        report.wanted = (0..6).map(super::town::shard).collect();
+        report.wanted = (0..6).map(shard).collect();
         report.places = report.wanted.iter().map(|shard| (*shard, to)).collect();
     });
     town.rig.wait_until("given away", SECOND, |rig| counts(rig, THREE) == [0, 6, 0]);
@@ -248,4 +248,32 @@ fn nothing_is_given_away_in_a_cluster_that_shuts_down() {
     town.want("a", 0..5);
     town.rig.pass(SECOND / 2);
     assert!(town.rig.nodes.contains_key("c") && entries(&town.rig).is_empty());
+}
+
+/// A node that does not vote is another voter in each life; its directory is known all the same. Nothing else gives owners to the shards of this type.
+#[test]
+fn a_shard_returns_to_a_node_that_does_not_vote() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let mut town = Town::of(Rig::grown(Settings { durable: true, ..Settings::default() }, &names));
+    let outside = names.into_iter().find(|name| !town.rig.voters("a").contains(name)).expect("five vote");
+    town.host(&names, &still());
+    let before = (town.rig.uid(outside), town.rig.nodes[outside].voter());
+    let other = if outside == "a" { "b" } else { "a" };
+    town.say(other, |report| {
+        report.wanted = [shard(0)].into();
+        report.places = vec![(shard(0), before.0)];
+    });
+    town.rig.wait_until("it has an owner", SECOND, |rig| owners(rig, other).get(&0) == Some(&before.0));
+    town.say(other, |report| report.places.clear());
+    town.rig.crash(outside);
+    town.rig.start(outside);
+    town.rig.wait_until("its former life is replaced at once", SECOND / 2, |rig| {
+        rig.heard(&Event::Removed(before.0, Removal::Replaced))
+    });
+    town.rig.wait_until("it is back", 5 * SECOND, |rig| rig.is_whole(&names));
+    assert_ne!(town.rig.nodes[outside].voter(), before.1);
+    town.host(&[outside], &still());
+    let after = town.rig.uid(outside);
+    town.rig
+        .wait_until("it has its shard again", 5 * SECOND, |rig| owners(rig, other).get(&0) == Some(&after));
 }
