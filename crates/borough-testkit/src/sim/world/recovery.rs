@@ -68,7 +68,7 @@ impl World {
             .plan(self.now.after(PACE), Happening::Recover { slot, cluster, tries: tries.saturating_sub(1) });
         if !is_elsewhere && life.is_some_and(|life| life.pause.is_none() && self.is_right(life, cluster)) {
             self.slots[slot].recovers = Some((cluster, Operator::Right));
-            self.give_up_the_dead();
+            self.give_up_the_dead(cluster);
             return self.command(slot, Command::Recover);
         }
         Ok(())
@@ -80,12 +80,18 @@ impl World {
         record.is_some_and(|record| record.memory.cluster != cluster)
     }
 
-    /// The operator vouches that those who are gone are gone for good: their disks never come back.
-    fn give_up_the_dead(&mut self) {
+    /// The operator vouches that those who are gone are gone for good: their disks never come back, and no other cluster that needs them does.
+    fn give_up_the_dead(&mut self, recovered: Cluster) {
         for slot in 0..self.slots.len() {
             if self.slots[slot].life.is_none() {
                 self.disks.replace(slot);
             }
+        }
+        let is_gone = |cluster: &Cluster| self.lineages.is_without(*cluster, |voter| self.disks.has(voter));
+        let others = self.founding.acted().filter(|cluster| **cluster != recovered);
+        let gone: Vec<Cluster> = others.copied().filter(is_gone).collect();
+        if self.settings.durable {
+            gone.into_iter().for_each(|cluster| self.lineages.end(cluster));
         }
     }
 
