@@ -323,10 +323,10 @@ fn a_voter_that_only_tells_who_votes_does_not_stay_the_feeder() {
         (feeder, sent[0].1.seq, millis)
     };
     let (first, ..) = fed_by(&mut holder);
-    let mut last = first;
+    let mut feeds = first;
     for _ in 0..5 {
         let (feeder, seq, millis) = fed_by(&mut holder);
-        last = feeder;
+        feeds = feeder;
         for from in [1, 2, 3] {
             if from == first {
                 answer(&mut holder, millis + 10, from, 0, Verdict::NewVoters(Arc::new(list.clone())));
@@ -335,7 +335,7 @@ fn a_voter_that_only_tells_who_votes_does_not_stay_the_feeder() {
             }
         }
     }
-    assert_ne!(last, first);
+    assert_ne!(feeds, first);
 }
 
 #[test]

@@ -87,11 +87,14 @@ impl World {
                 self.disks.replace(slot);
             }
         }
+        if !self.settings.durable {
+            return;
+        }
         let is_gone = |cluster: &Cluster| self.lineages.is_without(*cluster, |voter| self.disks.has(voter));
         let others = self.founding.acted().filter(|cluster| **cluster != recovered);
         let gone: Vec<Cluster> = others.copied().filter(is_gone).collect();
-        if self.settings.durable {
-            gone.into_iter().for_each(|cluster| self.lineages.end(cluster));
+        for cluster in gone {
+            self.lineages.end(cluster);
         }
     }
 
