@@ -204,8 +204,8 @@ pub struct Greeting {
     pub cluster: Cluster,
     /// The foundings that it succeeded.
     pub ancestors: Ancestors,
-    /// For how long leases last there by its settings; see `Timing::tag`.
-    pub timing: u64,
+    /// What votes and leases go by there; see `Checked::tag`.
+    pub settings: u64,
     /// A number that an answer is to repeat; `None` if none is asked for.
     pub nonce: Option<u64>,
     /// The number of the question that this answers.

@@ -99,7 +99,7 @@ pub(super) fn yields_while_seeking(now: Timestamp, seeking: &Seeking, table: &Ta
         life,
         cluster,
         ancestors: ancestors.clone(),
-        timing: 0,
+        settings: 0,
         nonce: None,
         answers: None,
     };
@@ -130,7 +130,7 @@ impl Participant {
         }
         let is_fresh = other.answers.is_some_and(|nonce| self.nonces.is_fresh(now, nonce))
             || self.identity.settings.flaws.has(Flaw::GreetingWithoutNonce);
-        if other.cluster == ours.cluster && other.timing != ours.timing {
+        if other.cluster == ours.cluster && other.settings != ours.settings {
             // The voters were started again with other settings. One that works says which of them differ.
             if is_fresh && (ours.life, other.life) == (Life::Suspended, Life::Working) {
                 self.asked_why = Some(from);
@@ -183,8 +183,8 @@ impl Participant {
             Standing::Suspended | Standing::Guest => Life::Suspended,
         };
         let (cluster, ancestors) = (self.table.cluster(), self.table.ancestors().clone());
-        let timing = self.identity.settings.timing().tag();
-        Greeting { life, cluster, ancestors, timing, nonce: None, answers: None }
+        let settings = self.identity.settings.tag();
+        Greeting { life, cluster, ancestors, settings, nonce: None, answers: None }
     }
 
     /// For how long it has had no quorum. One that was never admitted and has no log has nothing to keep, but waits as long as a quorum answers it.
@@ -231,7 +231,7 @@ mod tests {
     fn greeting(era: u32, life: Life, ancestors: &[u32]) -> Greeting {
         let cluster = |era| Cluster { name: 7, era, founder: Uid::STORE };
         let ancestors = Ancestors::of(ancestors.iter().map(|era| cluster(*era)));
-        Greeting { life, cluster: cluster(era), ancestors, timing: 0, nonce: None, answers: None }
+        Greeting { life, cluster: cluster(era), ancestors, settings: 0, nonce: None, answers: None }
     }
 
     /// Ours: era and life; theirs: era, life and ancestors; for how many seconds we have no quorum; whether we yield.

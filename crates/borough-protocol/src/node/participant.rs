@@ -181,7 +181,7 @@ impl Participant {
         let (me, facts) = (identity.me.clone(), identity.facts.clone());
         let mut lives = VoterLives::new(identity.is_durable());
         lives.learn(&me, &facts);
-        let tag = table.cluster().tag() ^ settings.timing().tag();
+        let tag = table.cluster().tag() ^ settings.tag();
         let mut voter_history = VoterHistory::default();
         voter_history.begin(now, &table, identity.is_durable());
         Self {

@@ -1,5 +1,6 @@
 //! Settings that passed every check: the only ones a machine takes.
 
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use core::ops::Deref;
 use core::time::Duration;
@@ -29,6 +30,7 @@ struct Shared {
     settings: Settings,
     timing: Timing,
     cluster: ClusterSettings,
+    tag: u64,
 }
 
 impl Checked {
@@ -49,7 +51,8 @@ impl Checked {
         check_detection(&settings)?;
         check_life(&settings, &timing)?;
         let cluster = ClusterSettings::of(&settings);
-        Ok(Self { shared: Arc::new(Shared { settings, timing, cluster }), flaws: Flaws::default() })
+        let tag = tag(&settings, &timing);
+        Ok(Self { shared: Arc::new(Shared { settings, timing, cluster, tag }), flaws: Flaws::default() })
     }
 
     /// The times that follow from `max_pause`.
@@ -61,6 +64,22 @@ impl Checked {
     pub fn cluster_settings(&self) -> &ClusterSettings {
         &self.shared.cluster
     }
+
+    /// A number of what votes and leases go by: who votes, and how long leases last and are waited for. Nodes that differ in that do not count for each other.
+    ///
+    /// It is made of these settings alone: others may be new in a later version, and nodes of both are in a cluster during an update.
+    pub fn tag(&self) -> u64 {
+        self.shared.tag
+    }
+}
+
+fn tag(settings: &Settings, timing: &Timing) -> u64 {
+    let times = [timing.lease, timing.wait].into_iter().flat_map(|time| time.as_nanos().to_le_bytes());
+    let voters = settings.max_voters.to_le_bytes().into_iter();
+    let bytes = times.chain(voters).chain(settings.strategy.to_string().into_bytes());
+    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
 }
 
 impl Deref for Checked {

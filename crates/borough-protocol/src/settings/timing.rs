@@ -33,14 +33,6 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// A number of how long leases last and are waited for: nodes that differ in that do not count for each other's leases.
-    pub fn tag(&self) -> u64 {
-        let bytes = [self.lease, self.wait].into_iter().flat_map(|time| time.as_nanos().to_le_bytes());
-        bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-        })
-    }
-
     /// The timing of these settings, or why there is none that keeps the promise in the time wanted.
     pub fn derive(settings: &Settings) -> Result<Self, Unsafe> {
         let &Settings { max_pause, round_trip, drift_per_mille, failover_target, .. } = settings;

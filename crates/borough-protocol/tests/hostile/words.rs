@@ -37,12 +37,12 @@ impl Liar<'_> {
     }
 
     fn greeting(&mut self) -> Greeting {
-        let timing = Checked::new(Settings::default()).expect("the defaults are sound").timing().tag();
+        let settings = Checked::new(Settings::default()).expect("the defaults are sound").tag();
         let lives = [Life::Forming, Life::Suspended, Life::Working];
         let life = self.random.pick(&lives).copied().unwrap_or(Life::Forming);
         let ancestors = Ancestors::of((0..self.random.below(3)).map(|_| self.cluster()).collect::<Vec<_>>());
         Greeting {
-            timing: if self.one_in(4) { self.number() } else { timing },
+            settings: if self.one_in(4) { self.number() } else { settings },
             life,
             cluster: self.cluster(),
             ancestors,

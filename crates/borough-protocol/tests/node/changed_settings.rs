@@ -7,7 +7,7 @@ use std::time::Duration;
 use borough_protocol::formation::Missing;
 use borough_protocol::lease::Verdict;
 use borough_protocol::node::{Command, End, Event, GaveUp, Message, NoRecovery, Word};
-use borough_protocol::settings::{Checked, Settings};
+use borough_protocol::settings::{Checked, Settings, Strategy};
 use borough_protocol::time::Timestamp;
 
 use super::rig::{Birth, Fate, MILLI, Parcel, Rig, SECOND};
@@ -295,16 +295,20 @@ fn voters_with_other_settings_say_which_differ_while_they_wait_for_each_other() 
 
 #[test]
 fn a_suspended_voter_and_those_that_start_again_with_other_settings_name_each_other() {
-    let mut rig = Rig::grown(short(), &VOTERS);
-    rig.each(&["b", "c"], Rig::crash);
-    rig.wait_until("it is suspended", 20 * SECOND, |rig| !rig.runs("a"));
-    let settings = [settings(SECOND), long()];
-    for (name, settings) in ["b", "c"].into_iter().zip(settings) {
-        rig.start_with(name, &VOTERS, settings);
-    }
-    rig.pass(10 * SECOND);
-    assert!(rig.ends.is_empty() && rig.running().is_empty(), "{}", rig.describe());
-    for (name, other) in [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a")] {
-        assert!(differs(&rig, name, other).is_some(), "{name} {other}");
+    let by_leases = [settings(SECOND), long()];
+    let by_voters =
+        [Settings { max_voters: 3, ..short() }, Settings { strategy: Strategy::KeepOldest, ..short() }];
+    for settings in [by_leases, by_voters] {
+        let mut rig = Rig::grown(short(), &VOTERS);
+        rig.each(&["b", "c"], Rig::crash);
+        rig.wait_until("it is suspended", 20 * SECOND, |rig| !rig.runs("a"));
+        for (name, settings) in ["b", "c"].into_iter().zip(settings) {
+            rig.start_with(name, &VOTERS, settings);
+        }
+        rig.pass(10 * SECOND);
+        assert!(rig.ends.is_empty() && rig.running().is_empty(), "{}", rig.describe());
+        for (name, other) in [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a")] {
+            assert!(differs(&rig, name, other).is_some(), "{name} {other}");
+        }
     }
 }

@@ -107,7 +107,7 @@ fn promise(granted: bool, past: Past) -> Message {
 
 fn greeting(life: Life, nonce: Option<u64>, answers: Option<u64>) -> Greeting {
     let before = Cluster { era: cluster().era - 1, ..cluster() };
-    Greeting { life, cluster: cluster(), ancestors: Ancestors::of([before]), timing: 300, nonce, answers }
+    Greeting { life, cluster: cluster(), ancestors: Ancestors::of([before]), settings: 300, nonce, answers }
 }
 
 fn words() -> Vec<(&'static str, Word)> {

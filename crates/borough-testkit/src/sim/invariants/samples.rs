@@ -89,6 +89,7 @@ pub(super) fn voters(now: &[u64], next: &[u64]) -> Entry<Change> {
 pub(super) fn meeting(era: u32, works: bool) -> Meeting {
     let cluster = Cluster { era, ..CLUSTER };
     let ancestors = Ancestors::of([]);
-    let theirs = Greeting { life: Life::Working, cluster, ancestors, timing: 0, nonce: None, answers: None };
+    let theirs =
+        Greeting { life: Life::Working, cluster, ancestors, settings: 0, nonce: None, answers: None };
     Meeting { uid: CLUSTER.founder, ours: CLUSTER, works, theirs }
 }
