@@ -472,7 +472,7 @@ mod tests {
         let refusal = Refusal { setting: "max_pause".into(), ours: "400 ms".into(), theirs: "250 ms".into() };
         let differs = ("a:1", Missing::OtherSettings(refusal));
         let help_of = |missing: &[(&str, Missing)]| help(Tie::TakesPart, true, missing);
-        let words = help_of(&[differs.clone()]);
+        let words = help_of(std::slice::from_ref(&differs));
         assert!(words.contains("differing settings") && !words.contains("network"), "{words}");
         let words = help_of(&[differs, ("b:1", Missing::Silent)]);
         assert!(words.contains("differing settings") && words.contains("start the silent ones"), "{words}");
