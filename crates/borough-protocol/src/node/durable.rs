@@ -20,7 +20,8 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
-use super::interface::{Effect, End, Event, GaveUp, Message, Peer, Word};
+use super::interface::{Effect, End, GaveUp, Message, Peer};
+use super::lost_logs::Told;
 use super::participant::{Participant, raft_timing};
 use super::{Identity, Node, Phase, speak};
 use crate::disk::{Bond, Image, Pledge, Record, StoredLog, Write};
@@ -81,18 +82,7 @@ pub(super) struct Durable {
     /// Where nodes with other settings listen that asked lately while this one waited for a quorum, when they did, and what differs.
     pub(super) differing: BTreeMap<Address, (Timestamp, Refusal)>,
     /// Voters whose logs came back shorter.
-    lost: BTreeMap<VoterId, Told>,
-}
-
-/// A voter that is told that its log came back shorter.
-#[derive(Debug)]
-struct Told {
-    /// The life that was told.
-    uid: Uid,
-    /// Up to where it has to catch up.
-    until: u64,
-    /// When it is told again.
-    again: Timestamp,
+    pub(super) lost_logs: BTreeMap<VoterId, Told>,
 }
 
 impl DiskState {
@@ -553,40 +543,6 @@ impl Participant {
             self.gossip.handle(now, from, gossip, &mut self.outbox.gossip);
             self.learn_lives();
         }
-    }
-
-    /// The coordinator says so where the log of a voter came back shorter than what that voter had confirmed, again and again: each life of that voter
-    /// has to hear it, and a word can be lost.
-    pub(super) fn tell_of_lost_logs(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
-        if self.office.is_none() || !self.identity.is_durable() {
-            return;
-        }
-        let lost = self.log.lost();
-        self.durable.lost.retain(|voter, _| lost.contains(voter));
-        for voter in lost {
-            let Some(uid) = self.lives.uid(voter) else { continue };
-            let (until, again) = (self.log.last_index(), now + self.identity.settings.timing().suspect_after);
-            let told = self.durable.lost.entry(voter).or_insert(Told { uid, until, again: Timestamp::ZERO });
-            let is_new = told.uid != uid || told.again == Timestamp::ZERO;
-            if !is_new && now < told.again {
-                continue;
-            }
-            (told.uid, told.again) = (uid, again);
-            let until = told.until;
-            if is_new {
-                effects.push(Effect::Publish(Event::LogLost(uid)));
-            }
-            effects.push(self.word(uid, Word::LogLost(until)));
-        }
-    }
-
-    /// The coordinator says that this node's log came back shorter.
-    pub(super) fn lost_log(&mut self, from: Uid, until: u64, effects: &mut Effects<Effect>) {
-        if self.coordinator() != Some(from) || !self.identity.is_durable() {
-            return;
-        }
-        self.log.stop_voting(until);
-        effects.push(Effect::Publish(Event::LogLost(self.uid())));
     }
 
     /// The addresses of voters that it waits for, because they are silent or have other settings; `None` while it has a quorum.

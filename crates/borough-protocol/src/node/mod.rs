@@ -17,6 +17,7 @@ mod follow;
 mod greeting;
 mod hearing;
 mod interface;
+mod lost_logs;
 mod meeting;
 mod participant;
 mod presence;
