@@ -13,6 +13,7 @@
 //! that is silent now. A link that fails again and again is, sooner or later, when the coordinator looks.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::broken_pairs::{Pair, pair};
@@ -122,15 +123,19 @@ fn aged(scene: &Scene<'_>, uid: Uid) -> Option<Aged> {
 
 /// The nodes that were removed for bad links within [`VOTERS_AGE`], or that this node has read of since, and that have not come back: those of them that a member
 /// which is heard has lived through. A node that starts again does not know how long ago the removals in its log were.
-pub(super) fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> impl Iterator<Item = (Uid, VoterId)> {
+pub(super) fn removed_lately(now: Timestamp, scene: &Scene<'_>) -> Vec<(Uid, VoterId)> {
+    let lately = cut_off(scene).filter(|(_, _, at)| now.since(*at) < VOTERS_AGE);
+    let mut lately: Vec<_> = lately.map(|(uid, voter, _)| (uid, voter)).collect();
+    if lately.is_empty() {
+        return lately;
+    }
     let here = scene.table.members().iter().filter(|(uid, _)| scene.hears(now, **uid));
     let oldest = here.map(|(_, member)| member.admission.index).min();
-    let is_seen = move |uid: Uid| {
-        let removed = scene.table.removed().get(&uid);
+    lately.retain(|(uid, _)| {
+        let removed = scene.table.removed().get(uid);
         oldest.zip(removed).is_some_and(|(oldest, removed)| oldest < removed.version.index)
-    };
-    let lately = cut_off(scene).filter(move |(uid, _, at)| now.since(*at) < VOTERS_AGE && is_seen(*uid));
-    lately.map(|(uid, voter, _)| (uid, voter))
+    });
+    lately
 }
 
 /// The voter identity of each node that was removed for bad links and has not come back, and the time of its removal.
@@ -147,9 +152,10 @@ fn cut_off_at(scene: &Scene<'_>) -> BTreeMap<VoterId, Timestamp> {
 fn cut_off<'a>(scene: &Scene<'a>) -> impl Iterator<Item = (Uid, VoterId, Timestamp)> + use<'a> {
     let (table, document, life) = (scene.table, scene.document, scene.settings.tombstone_life);
     let removed = table.removed().iter().filter(|(_, removed)| removed.why == Removal::CutOff);
-    let removed = removed.map(|(uid, removed)| (*uid, removed.voter(*uid)));
-    let away = removed.filter(|(_, voter)| table.member_of(*voter).is_none());
-    away.map(move |(uid, voter)| {
+    // A life without a directory does not come back.
+    let away = removed.filter(|(_, removed)| removed.disk.is_none_or(|disk| table.member_on(disk).is_none()));
+    away.map(move |(uid, removed)| {
+        let (uid, voter) = (*uid, removed.voter(*uid));
         let stone = document.tombstone(uid);
         (uid, voter, stone.map_or(Timestamp::ZERO, |stone| stone.expires_at - life))
     })

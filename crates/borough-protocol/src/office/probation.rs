@@ -84,7 +84,7 @@ impl Probation {
             !scene.settings.durable || guest.facts.disk.is_some_and(|disk| disk.voter.is_of_directory(voter))
         };
         self.removed.contains_key(&guest.incarnation.address)
-            || removed_lately(now, scene).any(|(uid, voter)| !is_known(uid) && may_be(voter))
+            || removed_lately(now, scene).into_iter().any(|(uid, voter)| !is_known(uid) && may_be(voter))
     }
 
     /// The node itself was away, or had no lease and may have been told nothing: nobody was heard meanwhile.

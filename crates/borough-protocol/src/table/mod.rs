@@ -326,6 +326,12 @@ impl Table {
         })
     }
 
+    /// The member that uses that data directory, perhaps with another identity.
+    pub fn member_on(&self, disk: Disk) -> Option<&Member> {
+        let same = self.member_of(disk.voter);
+        same.or_else(|| self.members.values().find(|member| member.seems_of_directory(disk)))
+    }
+
     /// Those that were removed, as long as it is remembered.
     pub fn removed(&self) -> &BTreeMap<Uid, Removed> {
         &self.removed

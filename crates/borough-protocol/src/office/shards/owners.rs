@@ -102,10 +102,7 @@ impl Shards {
 fn returned_owner(scene: &Scene<'_>, shard: ShardId) -> Option<Uid> {
     let owner = scene.table.shard(shard)?.owner;
     let disk = scene.table.removed().get(&owner)?.disk?;
-    let same = scene.table.member_of(disk.voter);
-    let member =
-        same.or_else(|| scene.table.members().values().find(|member| member.seems_of_directory(disk)))?;
-    Some(member.incarnation.uid)
+    Some(scene.table.member_on(disk)?.incarnation.uid)
 }
 
 impl KindSurvey<'_> {
