@@ -62,8 +62,11 @@ impl Participant {
         if !self.memory().addresses().any(|voter| *voter == knock.me.address) {
             return;
         }
-        self.durable.differing.insert(knock.me.address.clone(), (now, refusal));
-        if !self.is_resuming() {
+        let before = self.durable.differing.insert(knock.me.address.clone(), (now, refusal));
+        // What comes that soon after another knock may be the answer to one from here.
+        let is_answer =
+            before.is_some_and(|(at, _)| now.since(at) < self.identity.settings.seed_ask_interval / 2);
+        if !self.is_resuming() && !is_answer {
             let message = Message::Knock(Arc::new(Knock::of_guest(&self.identity)));
             effects.push(Effect::Send { to: Peer::Node(knock.me.uid), message });
         }
