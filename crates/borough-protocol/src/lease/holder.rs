@@ -86,6 +86,7 @@ struct Answer {
     seq: u64,
     at: Timestamp,
     voters: Arc<Voters>,
+    coordinator: Option<Uid>,
 }
 
 impl Holder {
@@ -257,6 +258,12 @@ impl Holder {
         self.answers.get(&voter).is_some_and(|answer| now.since(answer.at) < timing.suspect_after)
     }
 
+    /// Whether a voter that answers knows of a coordinator.
+    pub fn hears_of_coordinator(&self, now: Timestamp, timing: &Timing) -> bool {
+        let fresh = |answer: &&Answer| now.since(answer.at) < timing.suspect_after;
+        self.answers.values().filter(fresh).any(|answer| answer.coordinator.is_some())
+    }
+
     /// Whether that voter, which goes by that list, should have heard the newest renewal. A store tells nothing unasked.
     fn is_asked(&self, voter: VoterId, list: &Voters) -> bool {
         list.id == self.voters.id && self.asked_since.contains_key(&voter) && voter != VoterId::STORE
@@ -269,7 +276,7 @@ impl Holder {
 
     fn note(&mut self, now: Timestamp, from: VoterId, seq: u64, voters: Arc<Voters>) {
         let seq = self.answers.get(&from).map_or(seq, |before| before.seq.max(seq));
-        self.answers.insert(from, Answer { seq, at: now, voters });
+        self.answers.insert(from, Answer { seq, at: now, voters, coordinator: self.coordinator });
     }
 
     /// Goes by the newest list that a quorum of its own voters goes by; without one, by the newest.

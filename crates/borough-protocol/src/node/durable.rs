@@ -522,7 +522,9 @@ impl Participant {
     ) -> bool {
         let voter = knock.facts.voter(knock.me.uid);
         let is_of_this = knock.memory.as_ref().is_some_and(|memory| memory.cluster == self.table.cluster());
-        if !(self.identity.is_durable() && is_of_this && self.log.voters().names(voter)) {
+        // A member that does not vote has no log, and may know more than the voters do.
+        let is_listed = self.log.voters().names(voter) || self.table.voters().names(voter);
+        if !(self.identity.is_durable() && is_of_this && is_listed) {
             return false;
         }
         self.welcome(now, knock, effects);

@@ -177,9 +177,14 @@ impl Participant {
         }
     }
 
-    /// Whether voters may answer, and elect nobody ever again: its log lacks what is committed, and nobody who has that has come into office for long enough.
+    /// Whether voters may answer, and elect nobody ever again: the log of this voter lacks what is committed, and nobody who has that has come into office for
+    /// long enough, as far as it and the voters that answer it know.
     fn stands_in_vain(&self, now: Timestamp) -> bool {
-        self.log.lacks_committed() && now >= self.led_last() + self.identity.settings.seed_timeout
+        let settings = &self.identity.settings;
+        self.votes()
+            && self.log.lacks_committed()
+            && !self.holder.hears_of_coordinator(now, settings.timing())
+            && now >= self.led_last() + settings.seed_timeout
     }
 
     fn answers(&self, now: Timestamp, voter: VoterId) -> bool {

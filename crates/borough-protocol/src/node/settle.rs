@@ -60,6 +60,10 @@ impl Participant {
             self.times.office = self.times.office.min(now + self.identity.settings.round_trip);
         }
         self.log.note_committed(self.table.version());
+        if self.log.lacks_committed() {
+            // It was elected by others that lack it, too: what it decides would stand in its place.
+            self.log.resign();
+        }
         if self.table.version() != before {
             self.feed_others(effects);
         }

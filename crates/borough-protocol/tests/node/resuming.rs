@@ -344,6 +344,7 @@ fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, V
         assert!(copy.log.as_ref().expect("it votes").last_index() < decided.index);
         rig.disks.of(name).image = copy;
     }
+    rig.wait_until("its lease is over", 5 * SECOND, |rig| !rig.runs(outside));
     rig.start(voters[0]);
     rig.wait_until("one is told", 10 * SECOND, |rig| rig.table(voters[0]).version() >= decided);
     rig.each(&voters[1..3], Rig::start);
@@ -377,4 +378,23 @@ fn a_cluster_that_lost_what_it_had_decided_can_be_recovered() {
     assert!(rig.table(voters[0]).ancestors().has(before));
     let after = cluster(&rig, voters[0]);
     all_run_in(&mut rig, &voters[..3], after);
+}
+
+/// Its log stays behind as long as the coordinator does not reach it, and what others tell it shows that. The cluster works all the same.
+#[test]
+fn a_voter_whose_log_lags_behind_a_cluster_that_works_does_not_recover_it() {
+    let names = ["a", "b", "c"];
+    let mut rig = grown(&names);
+    let coordinator = rig.coordinator().expect("one is in office");
+    let lags = names.into_iter().find(|name| *name != coordinator).expect("three are there");
+    rig.crash(lags);
+    rig.start("d");
+    rig.pass(5 * SECOND);
+    let decided = rig.table(coordinator).version();
+    rig.cut(&[coordinator], &[lags]);
+    rig.start(lags);
+    rig.wait_until("it is told", 10 * SECOND, |rig| rig.table(lags).version() >= decided);
+    rig.always("it may not recover", 14 * SECOND, |rig| {
+        rig.nodes.get(lags).is_none_or(|node| node.recovery(rig.local(lags)).is_err())
+    });
 }

@@ -448,7 +448,8 @@ impl<P: Clone, S: Clone> Log<P, S> for Raft<P, S> {
     }
 
     fn lacks_committed(&self) -> bool {
-        !self.may_elect(self.last())
+        let has_another = |version: Version| version != self.decided;
+        !self.may_elect(self.last()) || self.version_at(self.decided.index).is_some_and(has_another)
     }
 
     fn resign(&mut self) {

@@ -181,7 +181,7 @@ impl<P: Clone, S: Clone> Raft<P, S> {
     /// Whether a log that ends there may be that of a coordinator, as far as this node knows what is committed. A quorum has what is committed, so the log
     /// of whoever a quorum elects ends no earlier, unless disks came back with less. This node may know of more than its own log has: others told it.
     pub(super) fn may_elect(&self, last: Version) -> bool {
-        last >= self.decided
+        last >= self.decided && last.index >= self.decided.index
     }
 
     /// Whether this node leads a joint phase at whose end it is no voter. It must not end it: in office with a list that
