@@ -5,8 +5,8 @@
 //!
 //! - a message of a later term than the one that showed the entry: terms only rise, so it is a later message. This needs only
 //!   that this node heard both, under any coordinator;
-//! - in one term, by its coordinator alone: every answer for `suspect_after` ends below what the voter had confirmed. A single
-//!   such answer may have been overtaken on the way.
+//! - in one term, by its coordinator alone: every answer for `suspect_after` ends below what the voter had confirmed, and none is
+//!   missing among them for half of that. Single such answers may have been overtaken on the way.
 //!
 //! Nothing can be known of what only other nodes were told. A voter that forgot a vote, too, can vote again in the same term;
 //! that is why a disk must not be copied back.

@@ -20,24 +20,27 @@ pub(super) struct Peer {
     more_behind: Option<u64>,
     /// Which end of its log it was last told to cut, and when.
     cut: Option<(Version, Timestamp)>,
-    /// Since when its log has ended below what it had confirmed, in every answer.
-    short_since: Option<Timestamp>,
+    /// Since when its log has ended below what it had confirmed, in every answer, and when the newest of these came.
+    short: Option<(Timestamp, Timestamp)>,
 }
 
 impl Peer {
     /// Notes an answer that ends at `last`. Whether all of them have ended below what is confirmed for so long that this
-    /// one was not overtaken on the way.
+    /// one was not overtaken on the way. A voter that says nothing for half of that time may only have answers on the way that are late.
     pub(super) fn is_short(&mut self, now: Timestamp, last: u64, patience: Duration) -> bool {
         if last >= self.matched {
-            self.short_since = None;
+            self.short = None;
             return false;
         }
-        now >= *self.short_since.get_or_insert(now) + patience
+        let before = self.short.filter(|(_, newest)| now < *newest + patience / 2);
+        let since = before.map_or(now, |(since, _)| since);
+        self.short = Some((since, now));
+        now >= since + patience
     }
 
     /// It has lost what it had.
     pub(super) fn lose(&mut self) {
-        (self.matched, self.short_since, self.more_behind) = (0, None, None);
+        (self.matched, self.short, self.more_behind) = (0, None, None);
     }
 
     /// Whether it may be sent what it lacks, its log ending at `last`: once in a while, or at once when the part sent before
@@ -83,14 +86,8 @@ impl Peers {
 
     /// What is known of that node, which answered just now.
     pub(super) fn answered(&mut self, uid: VoterId, now: Timestamp) -> &mut Peer {
-        let fresh = Peer {
-            answered: now,
-            matched: 0,
-            repaired: None,
-            more_behind: None,
-            cut: None,
-            short_since: None,
-        };
+        let fresh =
+            Peer { answered: now, matched: 0, repaired: None, more_behind: None, cut: None, short: None };
         let peer = self.map.entry(uid).or_insert(fresh);
         peer.answered = now;
         peer
@@ -98,5 +95,37 @@ impl Peers {
 
     pub(super) fn get_mut(&mut self, uid: VoterId) -> Option<&mut Peer> {
         self.map.get_mut(&uid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Timestamp {
+        Timestamp::ZERO + Duration::from_millis(millis)
+    }
+
+    fn is_short(answers: &[(u64, u64)]) -> bool {
+        let mut peers = Peers::default();
+        let peer = peers.answered(VoterId::new(1).expect("not 0"), at(0));
+        peer.matched = 9;
+        answers
+            .iter()
+            .fold(false, |_, (millis, last)| peer.is_short(at(*millis), *last, Duration::from_millis(400)))
+    }
+
+    #[test]
+    fn a_voter_whose_answers_all_end_early_for_long_enough_has_lost_its_log() {
+        assert!(is_short(&[(1000, 5), (1150, 5), (1300, 6), (1400, 6)]));
+        assert!(!is_short(&[(1000, 5), (1150, 5), (1300, 6), (1399, 6)]));
+        assert!(!is_short(&[(1000, 5), (1150, 9), (1300, 6), (1400, 6)]), "one was long enough");
+    }
+
+    /// Seed 20065468 of the simulator: the disk of a voter was stuck, and two of its former answers came late. It lost its vote, which was needed.
+    #[test]
+    fn a_silent_voter_whose_former_answers_come_late_has_not_lost_its_log() {
+        assert!(!is_short(&[(1000, 5), (1400, 6)]));
+        assert!(!is_short(&[(1000, 5), (1150, 5), (1350, 6), (1500, 6)]));
     }
 }
