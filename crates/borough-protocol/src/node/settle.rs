@@ -45,6 +45,7 @@ impl Participant {
         // Alone, a proposal is committed at once, and what follows from it too: each round commits something.
         while end.is_none() {
             let news = self.follow_log(now, effects);
+            self.compare_log();
             self.take_or_leave_office(now);
             self.report_shards(now, effects);
             end = self.renew_lease(now, effects);
@@ -58,11 +59,6 @@ impl Participant {
             self.heartbeats.set_members(now, self.gossip.document().uids());
             effects.push(Effect::Publish(Event::Topology));
             self.times.office = self.times.office.min(now + self.identity.settings.round_trip);
-        }
-        self.log.note_committed(self.table.version());
-        if self.log.lacks_committed() {
-            // It was elected by others that lack it, too: what it decides would stand in its place.
-            self.log.resign();
         }
         if self.table.version() != before {
             self.feed_others(effects);

@@ -37,6 +37,15 @@ impl Participant {
         silence + settings.round_trip * self.rank()
     }
 
+    /// Its log is to elect nobody who lacks what the table shows to be committed.
+    pub(super) fn compare_log(&mut self) {
+        self.log.note_committed(self.table.version());
+        if self.log.lacks_committed() {
+            // Others that lack it, too, elected this node: what it decides would stand in its place.
+            self.log.resign();
+        }
+    }
+
     /// When it last heard of a coordinator, or waited for one to come.
     pub(super) fn led_last(&self) -> Timestamp {
         let heard = self.log.coordinator().map_or(Timestamp::ZERO, |(_, at)| at);
