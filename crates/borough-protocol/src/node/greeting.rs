@@ -230,7 +230,7 @@ impl Participant {
     }
 
     /// Whether a life that listens there is there now, as far as this node can tell. Voters and members renew leases and answer: a late word of a life that has ended
-    /// deceives nobody. Of two others gossip tells, if they are members of a cluster that works.
+    /// deceives nobody. Of two others gossip tells, if both are members of a cluster that works: that a guest is gone it may say seconds later.
     fn is_there(&self, now: Timestamp, address: &Address) -> bool {
         if self.identity.settings.flaws.has(Flaw::RestartedSeedNotGreeted) {
             return self.lives_at(address).next().is_some();
@@ -261,7 +261,11 @@ impl Participant {
         self.votes() || self.holder.voters().names(self.lives.voter(uid))
     }
 
+    /// Whether gossip would tell if that member were gone.
     fn is_told_of(&self, now: Timestamp, uid: Uid) -> bool {
-        self.holder.standing(now) == Standing::Running && !self.gossip.document().is_unreachable(uid)
+        let is_member = self.table.member(uid).is_some();
+        is_member
+            && self.holder.standing(now) == Standing::Running
+            && !self.gossip.document().is_unreachable(uid)
     }
 }
