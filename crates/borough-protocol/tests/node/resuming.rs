@@ -8,7 +8,8 @@ use std::time::Duration;
 use borough_protocol::disk::Image;
 use borough_protocol::flaws::Flaws;
 use borough_protocol::formation::Missing;
-use borough_protocol::log::raft::Item;
+use borough_protocol::log::Log;
+use borough_protocol::log::raft::{self, Item};
 use borough_protocol::node::{Command, End, Event, GaveUp, Node, Word};
 use borough_protocol::settings::{Checked, Settings};
 use borough_protocol::table::{Change, Cluster, Removal};
@@ -326,9 +327,8 @@ fn a_voter_that_resumes_knows_from_its_log_that_a_directory_is_an_older_copy() {
     rig.always("one of three decides nothing", 10 * SECOND, |rig| !rig.runs("a"));
 }
 
-/// Three of five voters come back with older copies of their directories, and a member that does not vote tells one of them what was decided since. The logs of
-/// the three lack it, so they must not elect one of themselves: what they decide would stand in its place.
-fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, Version) {
+/// Five voters and a member that does not vote, with older copies of the directories of three voters. All voters are down, and the lease of the member is over.
+fn older_copies() -> (Rig, Vec<&'static str>, &'static str, Vec<Image>) {
     let names = ["a", "b", "c", "d", "e", "f"];
     let mut rig = grown(&names);
     let outside = names.into_iter().find(|name| !rig.voters("a").contains(name)).expect("five of six vote");
@@ -338,13 +338,21 @@ fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, V
     rig.wait_until("more is decided", 10 * SECOND, |rig| rig.is_whole(&["a", "b", "c", "d", "e", "f", "g"]));
     rig.pass(2 * SECOND);
     let decided = rig.table(outside).version();
+    assert!(copies.iter().all(|copy| copy.log.as_ref().expect("it votes").last_index() < decided.index));
     rig.each(&voters, Rig::crash);
     rig.crash("g");
+    rig.wait_until("its lease is over", 5 * SECOND, |rig| !rig.runs(outside));
+    (rig, voters, outside, copies)
+}
+
+/// Three of five voters come back with older copies of their directories, and a member that does not vote tells one of them what was decided since. The logs of
+/// the three lack it, so they must not elect one of themselves: what they decide would stand in its place.
+fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, Version) {
+    let (mut rig, voters, outside, copies) = older_copies();
+    let decided = rig.table(outside).version();
     for (name, copy) in voters.iter().zip(copies) {
-        assert!(copy.log.as_ref().expect("it votes").last_index() < decided.index);
         rig.disks.of(name).image = copy;
     }
-    rig.wait_until("its lease is over", 5 * SECOND, |rig| !rig.runs(outside));
     rig.start(voters[0]);
     rig.wait_until("one is told", 10 * SECOND, |rig| rig.table(voters[0]).version() >= decided);
     rig.each(&voters[1..3], Rig::start);
@@ -355,7 +363,7 @@ fn three_of_five_with_older_copies() -> (Rig, Vec<&'static str>, &'static str, V
 fn voters_elect_nobody_whose_log_lacks_what_their_table_has() {
     let (mut rig, voters, _, decided) = three_of_five_with_older_copies();
     rig.always("nobody is in office", 30 * SECOND, |rig| rig.coordinator().is_none());
-    // Those that have it come back.
+    // A voter that has the committed entries comes back.
     rig.start(voters[3]);
     rig.wait_until("they go on", 30 * SECOND, |rig| rig.coordinator().is_some());
     assert!(rig.table(voters[3]).version() >= decided);
@@ -363,7 +371,7 @@ fn voters_elect_nobody_whose_log_lacks_what_their_table_has() {
     all_run_in(&mut rig, &["a", "b", "c", "d", "e", "f", "g"], before);
 }
 
-/// Those that have it never come back: the three that answer each other can never go on, and an operator may have the cluster begun anew.
+/// The voters that have the committed entries never come back: the other three answer each other and can elect nobody, so the operator may recover the cluster.
 #[test]
 fn a_cluster_that_lost_what_it_had_decided_can_be_recovered() {
     let (mut rig, voters, outside, _) = three_of_five_with_older_copies();
@@ -397,4 +405,30 @@ fn a_voter_whose_log_lags_behind_a_cluster_that_works_does_not_recover_it() {
     rig.always("it may not recover", 14 * SECOND, |rig| {
         rig.nodes.get(lags).is_none_or(|node| node.recovery(rig.local(lags)).is_err())
     });
+}
+
+/// Three voters with older copies elect one of themselves before a member has told them more. It leaves office in the step in which it is told.
+#[test]
+fn a_coordinator_whose_log_lacks_what_is_committed_leaves_office() {
+    let (mut rig, voters, outside, copies) = older_copies();
+    let decided = rig.table(outside).version();
+    rig.cut(&[outside], &voters);
+    // It decides nothing before it is told.
+    rig.network.rule(Fate::Lost, |parcel| {
+        matches!(parcel.word(), Some(Word::Log(raft::Message::AppendReply { .. })))
+    });
+    for (name, copy) in voters.iter().zip(copies) {
+        rig.disks.of(name).image = copy;
+        rig.start(name);
+    }
+    let in_office = |rig: &Rig| {
+        let elected = |name: &&&str| rig.nodes[**name].log().is_some_and(Log::in_office);
+        voters[..3].iter().find(elected).copied()
+    };
+    rig.wait_until("one of them is in office", 10 * SECOND, |rig| in_office(rig).is_some());
+    let coordinator = in_office(&rig).expect("one is in office");
+    rig.heal();
+    rig.wait_until("it is told", SECOND, |rig| rig.table(coordinator).version() >= decided);
+    assert_eq!(in_office(&rig), None, "{}", rig.describe());
+    rig.always("no other takes it", 10 * SECOND, |rig| in_office(rig).is_none());
 }

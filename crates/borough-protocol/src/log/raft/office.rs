@@ -178,8 +178,9 @@ impl<P: Clone, S: Clone> Raft<P, S> {
         self.commit >= self.votes_from
     }
 
-    /// Whether a log that ends there may be that of a coordinator, as far as this node knows what is committed. A quorum has what is committed, so the log
-    /// of whoever a quorum elects ends no earlier, unless disks came back with less. This node may know of more than its own log has: others told it.
+    /// Whether a candidate whose log ends at `last` may be elected, as far as this node knows what is committed. A quorum of the logs has every committed
+    /// entry, so the log of an elected candidate ends no earlier, unless disks came back with less. The table of this node may be newer than its own log:
+    /// another node sent it.
     pub(super) fn may_elect(&self, last: Version) -> bool {
         last >= self.decided && last.index >= self.decided.index
     }
