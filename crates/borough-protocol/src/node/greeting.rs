@@ -17,7 +17,7 @@ use crate::settings::{Refusal, check};
 use crate::time::Timestamp;
 use crate::voters::{VoterId, Voters};
 
-/// So many members a suspended node greets besides the seeds and the voters.
+/// A suspended node greets at most so many members besides the seeds and the voters, and the founder of a successor at most so many addresses of its predecessor.
 const GREETED_MAX: usize = 32;
 
 impl Participant {
@@ -219,6 +219,9 @@ impl Participant {
         if self.table.members().is_empty() {
             // A recovered cluster yields to its predecessor if that works after all: it must be found before this one acts.
             greeted.extend(self.identity.known.iter());
+        } else if self.succeeds_another() {
+            // Nodes that lost the predecessor may never have heard of this cluster. If nobody greets them, they found a third one.
+            greeted.extend(self.identity.known.iter().take(GREETED_MAX));
         }
         if self.holder.standing(now) != Standing::Running {
             greeted.extend(self.holder.voters().all().filter_map(|voter| self.address_of_voter(voter)));
@@ -227,6 +230,11 @@ impl Participant {
         }
         greeted.retain(|address| **address != self.identity.me.address && !self.is_there(now, address));
         greeted
+    }
+
+    /// Whether this node founded its cluster in place of an earlier one.
+    fn succeeds_another(&self) -> bool {
+        self.table.cluster().founder == self.uid() && self.table.ancestors().iter().next().is_some()
     }
 
     /// Whether a life that listens there is there now, as far as this node can tell. Voters and members renew leases and answer: a late word of a life that has ended
