@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_cluster::{Address, Allocation, Node};
+use borough_cluster::{Address, Allocation, Limits, Node};
 
 use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
@@ -68,6 +68,48 @@ async fn a_told_message_that_cannot_be_sent_on_after_a_move_is_a_dead_letter() {
     assert_eq!(b.explain("books", "x").unwrap().owner.map(|(_, uid)| uid), Some(c.uid()));
     let stats = there.state().await;
     assert_eq!((stats.refusals.unforwarded, stats.dead_letters.unhandled), (3, 3), "{stats:?}");
+}
+
+/// The node that has the shard by now dies while the one before still sends on what came for it.
+#[tokio::test(start_paused = true)]
+async fn told_messages_whose_new_host_is_lost_while_they_are_sent_on_are_dead_letters() {
+    const TOLD: u64 = 2_000;
+    let mut rig = Rig::new(87);
+    // The link to the new host takes little at once: what is sent on waits on the host before.
+    let limits = Limits { frame_max: 4096, queue_bytes: 4096, unacked_max: 4096, ..Limits::default() };
+    let [_a, b, c] = rig.cluster_with(["a:1", "b:1", "c:1"], |node| node.limits(limits.clone())).await;
+    let d = rig.node("d:1", &["a:1"]).start().await.unwrap();
+    within(d.wait_for(4)).await.unwrap();
+    let proxy =
+        d.shard_proxy::<Book>("books").shards(1).allocation(Allocation::External).start().await.unwrap();
+    let host = |node: &Node| {
+        let books = node.shard("books", |_| Writer::default()).shards(1).migrate_state();
+        books.allocation(Allocation::External)
+    };
+    let there = host(&b).start().await.unwrap();
+    within(proxy.ask("x", Book::Life)).await.unwrap();
+    let next = host(&c).start().await.unwrap();
+    // What is sent now comes when the shard is gone from there, and goes on slowly.
+    let delay = Duration::from_millis(400);
+    rig.network.delay(&Address::new("d:1"), &Address::new("b:1"), delay..=delay);
+    rig.network.slow(&Address::new("b:1"), &Address::new("c:1"), 2_000);
+    let before = b.dead_letters().total();
+    for number in 1..=TOLD {
+        proxy.try_tell("x", Book::Note { sender: 1, number }).unwrap();
+    }
+    b.move_shard("books", 0, "c:1").unwrap();
+    after(Duration::from_secs(3)).await;
+    assert_eq!(d.explain("books", "x").unwrap().owner.map(|(_, uid)| uid), Some(c.uid()));
+    for other in ["a:1", "b:1", "d:1"] {
+        rig.part("c:1", other);
+    }
+    let handled = next.state().await.handled;
+    after(Duration::from_secs(10)).await;
+    let lost = b.dead_letters().total() - before;
+    let stats = there.state().await;
+    assert!(stats.refusals.unforwarded > TOLD / 2, "most had not left that node: {stats:?}");
+    assert_eq!(stats.dead_letters.other, stats.refusals.unforwarded, "{stats:?}");
+    assert!(handled + lost >= TOLD, "of {TOLD} told {handled} were handled, and {lost} are dead letters");
 }
 
 #[tokio::test(start_paused = true)]
