@@ -68,7 +68,7 @@ impl<M: Message> KindCore<M> {
     pub(super) fn say_of(&self, to: &Arc<dyn Carrier>, shard: u32, id: &EntityId, what: What) {
         if self.forwards.has_room() {
             let word = Crowding { shard, id: id.clone(), what };
-            self.forwards.send(to, self.head(), wire::put_crowding(&word));
+            self.send_on(to, wire::put_crowding(&word));
         }
     }
 

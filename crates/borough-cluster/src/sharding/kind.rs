@@ -17,7 +17,7 @@ use super::Sharding;
 use super::counts::{Counts, Why};
 use super::crowd::Crowd;
 use super::desk::Errand;
-use super::forward::Forwards;
+use super::forward::{Forwards, LostForward, ReportLost};
 use super::hold::{Budget, Held, Hold, Limit, Pushed};
 use super::host::{Lane, Parcel, PolledApart};
 use super::peers::Peers;
@@ -86,7 +86,7 @@ impl<M: Message> KindCore<M> {
             hosts: AtomicBool::new(hosts),
             view: Outlook::default(),
             peers: Peers::new(codec),
-            forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages),
+            forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages, report_lost(me)),
             fence,
             strategy,
             counts: Counts::default(),
@@ -334,10 +334,15 @@ impl<M: Message> KindCore<M> {
 
     /// Counts a message that could not be taken, and drops it.
     pub(super) fn bury(&self, id: &EntityId, message: M, reason: DeadLetterReason) {
+        self.note_dead_letter(id, reason);
+        discard(message);
+    }
+
+    /// A message for that entity is a dead letter; it was dropped before, or is held by somebody else.
+    fn note_dead_letter(&self, id: &EntityId, reason: DeadLetterReason) {
         let system = self.sharding.hub().system_handle();
         remote::bury(system, type_name::<M>(), || self.path_of(id), reason);
         self.counts.bury(reason);
-        discard(message);
     }
 
     /// Drops a message that no handler will see; whoever asked learns it.
@@ -351,6 +356,18 @@ impl<M: Message> KindCore<M> {
             self.sharding.errand(Errand::Tell(input(shard)));
         }
     }
+}
+
+/// What becomes of messages that were to be sent on to a node, and whose way was lost first. An asker learns it from the table.
+fn report_lost<M: Message>(kind: &Weak<KindCore<M>>) -> ReportLost {
+    let kind = kind.clone();
+    Arc::new(move |LostForward { id, is_ask }| {
+        let Some(kind) = kind.upgrade() else { return };
+        kind.counts.refuse(Why::Unforwarded, 1);
+        if !is_ask {
+            kind.note_dead_letter(&id, DeadLetterReason::NodeLost);
+        }
+    })
 }
 
 /// How many bytes a message takes while it is held.

@@ -18,6 +18,7 @@ use super::counts::Why;
 use super::crowd::{Admitted, Crowd};
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
+use super::forward::Forward;
 use super::hold::Held;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, PolledApart, Sight, Surroundings};
 use super::kind::KindCore;
@@ -148,13 +149,14 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         match what {
             Forwarded::Barrier(barrier) => {
                 let barrier = Barrier { shard, tag, ..barrier };
-                self.forwards.send(&carrier, self.head(), wire::put_barrier(&barrier));
+                self.send_on(&carrier, wire::put_barrier(&barrier));
             }
             Forwarded::Message { id, message, left } if self.forwards.has_room() => {
-                match self.outgoing(&carrier, shard, tag, &id).encode(message, left) {
+                let encoded = self.outgoing(&carrier, shard, tag, &id).encode(message, left);
+                match encoded {
                     Ok((head, body)) => {
                         self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
-                        self.forwards.send(&carrier, head, body);
+                        self.forwards.send(&carrier, Forward { head, body, entity: Some(id) });
                     }
                     Err(message) => self.refuse_forward(&id, message, left.is_some()),
                 }
@@ -169,7 +171,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
         for (number, part) in (0..).zip(parts) {
             let mut body = wire::part_head(shard, epoch, number, number as usize == last);
             body.extend_from_slice(&part);
-            self.forwards.send(&carrier, self.head(), body);
+            self.send_on(&carrier, body);
         }
     }
 
@@ -222,6 +224,11 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 }
 
 impl<M: Message> KindCore<M> {
+    /// Sends something on to that node that is no message of a user.
+    pub(super) fn send_on(&self, carrier: &Arc<dyn Carrier>, body: Vec<u8>) {
+        self.forwards.send(carrier, Forward { head: self.head(), body, entity: None });
+    }
+
     /// The next hop is gone: what was to go there is refused, and whoever sent a barrier is told.
     #[cold]
     fn cannot_forward(&self, to: Uid, what: Forwarded<M>) {
