@@ -65,9 +65,9 @@ impl Forwards {
         Self { runtime, most, report_lost, waiting: Arc::default(), queues: Mutex::default() }
     }
 
-    /// Whether nothing waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) == 0
+    /// How much waits to be sent, for all nodes.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
     }
 
     /// Whether one more message may wait.
@@ -112,15 +112,166 @@ impl Forwards {
                 let length = body.len();
                 let sent = by.clone().send(head, body).await;
                 if sent.is_err() {
-                    // What is left is taken out, and reported, too.
-                    waits.close();
-                    let lost = Forward { head, body: Vec::new(), entity }.lost();
-                    lost.into_iter().for_each(|lost| report_lost(lost));
+                    // A way that is lost takes nothing any more: what is left is taken out, and reported, too. One that was out of reach for long does.
+                    if by.is_lost() {
+                        waits.close();
+                    }
+                    if let Some(lost) = (Forward { head, body: Vec::new(), entity }).lost() {
+                        report_lost(lost);
+                    }
                 }
                 waiting.fetch_sub(1, Ordering::Relaxed);
                 of_all.fetch_sub(length, Ordering::Relaxed);
             }
         });
         Queue { carrier, entrance, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::atomic::AtomicBool;
+    use std::task::{Context, Poll};
+
+    use borough_actor::ActorId;
+    use borough_actor::remote::{Home, Interruption, Lost, Sending, Unsent, WatchAway};
+    use borough_wire::codec::CodecId;
+
+    use super::*;
+
+    /// A link that fails what it is told to, and keeps the rest.
+    #[derive(Default)]
+    struct Recorder {
+        fails_next: AtomicBool,
+        is_lost: AtomicBool,
+        sent: Mutex<Vec<Vec<u8>>>,
+    }
+
+    struct Sent(Result<(), Unsent>);
+
+    impl Future for Sent {
+        type Output = Result<(), Unsent>;
+
+        fn poll(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Self::Output> {
+            Poll::Ready(self.0)
+        }
+    }
+
+    impl Sending for Sent {
+        fn withdraw(self: Pin<Box<Self>>) -> bool {
+            false
+        }
+    }
+
+    impl Carrier for Recorder {
+        fn number(&self) -> u32 {
+            1
+        }
+
+        fn home(&self) -> &Arc<dyn Home> {
+            unreachable!("nothing is decoded here")
+        }
+
+        fn uid(&self) -> u64 {
+            7
+        }
+
+        fn address(&self) -> &'static str {
+            "recorder:1"
+        }
+
+        fn codec(&self) -> CodecId {
+            CodecId::Postcard
+        }
+
+        fn reads(&self, _codec: CodecId) -> bool {
+            true
+        }
+
+        fn is_lost(&self) -> bool {
+            self.is_lost.load(Ordering::Relaxed)
+        }
+
+        fn try_send(&self, _head: Head, body: &[u8]) -> Result<(), Unsent> {
+            if self.is_lost() || self.fails_next.swap(false, Ordering::Relaxed) {
+                return Err(Unsent::Lost);
+            }
+            self.sent.lock().unwrap().push(body.to_vec());
+            Ok(())
+        }
+
+        fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>> {
+            Box::pin(Sent(self.try_send(head, &body)))
+        }
+
+        fn answer(&self, _ask: u64, _codec: CodecId, _body: &[u8]) -> Result<(), Unsent> {
+            Ok(())
+        }
+
+        fn lose(&self, _ask: u64, _why: Lost) {}
+
+        fn interrupt(&self, _target: u64, _what: Interruption) {}
+
+        fn watch(&self, _target: u64, _watch: u64, _by: Option<ActorId>, _watcher: WatchAway) {}
+
+        fn unwatch(&self, _target: u64, _watch: u64) {}
+    }
+
+    /// The queues, and to whom the messages were that they lost.
+    fn forwards() -> (Forwards, Arc<Mutex<Vec<EntityId>>>) {
+        let lost = Arc::<Mutex<Vec<EntityId>>>::default();
+        let report: ReportLost = {
+            let lost = lost.clone();
+            Arc::new(move |forward: LostForward| lost.lock().unwrap().push(forward.id))
+        };
+        (Forwards::new(Handle::current(), 100, report), lost)
+    }
+
+    fn message(id: u64) -> Forward {
+        let head = Head { target: 1, codec: CodecId::Postcard, ask: None };
+        Forward { head, body: vec![u8::try_from(id).unwrap()], entity: Some(EntityId::from(id)) }
+    }
+
+    async fn until_idle(forwards: &Forwards) {
+        while forwards.waiting() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_link_could_not_take_is_reported_and_what_follows_is_sent() {
+        let (forwards, lost) = forwards();
+        let link = Arc::new(Recorder::default());
+        let carrier: Arc<dyn Carrier> = link.clone();
+        // The node was out of reach for long; it is no other incarnation.
+        link.fails_next.store(true, Ordering::Relaxed);
+        for id in [1, 2] {
+            forwards.send(&carrier, message(id));
+        }
+        until_idle(&forwards).await;
+        forwards.send(&carrier, message(3));
+        until_idle(&forwards).await;
+        assert_eq!(*lost.lock().unwrap(), [EntityId::from(1)]);
+        assert_eq!(*link.sent.lock().unwrap(), [[2], [3]]);
+    }
+
+    #[tokio::test]
+    async fn all_that_waits_for_a_lost_link_is_reported_and_the_next_link_is_used() {
+        let (forwards, lost) = forwards();
+        let link = Arc::new(Recorder::default());
+        let carrier: Arc<dyn Carrier> = link.clone();
+        for id in [1, 2] {
+            forwards.send(&carrier, message(id));
+        }
+        link.is_lost.store(true, Ordering::Relaxed);
+        until_idle(&forwards).await;
+        // The same node, as a later incarnation of this one speaks to it.
+        let next = Arc::new(Recorder::default());
+        let carrier: Arc<dyn Carrier> = next.clone();
+        forwards.send(&carrier, message(3));
+        until_idle(&forwards).await;
+        assert_eq!(*lost.lock().unwrap(), [EntityId::from(1), EntityId::from(2)]);
+        assert_eq!((link.sent.lock().unwrap().len(), next.sent.lock().unwrap().len()), (0, 1));
     }
 }

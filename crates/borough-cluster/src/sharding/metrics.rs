@@ -51,6 +51,7 @@ table! {
     HELD = "borough_sharding_held", Gauge, None, "messages that wait on this node for a way to their shard";
     HELD_FOR = "borough_sharding_held_seconds", Gauge, None, "for how long messages have been waiting for a way without a pause";
     FORWARDED = "borough_sharding_forwarded_total", Counter, None, "messages sent on because their shard had moved";
+    FORWARDS_WAITING = "borough_sharding_forwards_waiting", Gauge, None, "messages and barriers whose shard has moved, and parts of shards that move, that wait on this node to be sent to the next host";
     REFUSED = "borough_sharding_refused_total", Counter, Some("reason"), "messages refused: `full`, `unplaced`, `unforwarded`, `ended`, `misdirected`";
     DEAD = "borough_sharding_dead_letters_total", Counter, Some("reason"), "messages accepted that no handler saw: `unhandled`, `asker_gone`, `unreadable`, `other`";
     MOVES = "borough_sharding_moves_total", Counter, Some("way"), "moves of shards: `in`, `out`, `called_off`";
@@ -93,6 +94,7 @@ pub(super) fn publish(stats: &KindStats) {
     counter(WEDGED, stats.wedged);
     counter(OVERRAN, stats.overran);
     counter(FORWARDED, stats.forwarded as u64);
+    gauge(FORWARDS_WAITING, whole(stats.forwards_waiting));
     labelled(REFUSED, "reason", &stats.refusals.by_reason());
     labelled(DEAD, "reason", &stats.dead_letters.by_reason());
     let moves = &stats.moves;

@@ -68,6 +68,9 @@ pub struct KindStats {
     pub moves: ShardMoves,
     /// Messages sent on from there so far, because their shard had moved.
     pub forwarded: usize,
+    /// What waits there to be sent on now: messages and barriers whose shard has moved, and parts of shards that move. It stays above zero while the link to
+    /// the next host takes nothing.
+    pub forwards_waiting: usize,
     /// The entities with the most messages waiting, the busiest first, and how many those are.
     pub busiest: Vec<(String, usize)>,
     /// How long turns of its entities took there in the last 10 to 20 s.

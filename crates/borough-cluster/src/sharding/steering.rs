@@ -216,7 +216,7 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn is_settled(&self) -> bool {
-        self.budget.held() == 0 && self.forwards.is_empty() && Arc::strong_count(&self.ending) == 1
+        self.budget.held() == 0 && self.forwards.waiting() == 0 && Arc::strong_count(&self.ending) == 1
     }
 
     fn reset(&self) {

@@ -180,7 +180,7 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
     }
 
     fn is_settled(&self) -> bool {
-        self.forwards.is_empty()
+        self.forwards.waiting() == 0
     }
 
     fn carrier(&self, to: Uid) -> Option<Arc<dyn Carrier>> {

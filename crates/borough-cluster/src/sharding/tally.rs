@@ -33,6 +33,7 @@ impl<M: Message> KindCore<M> {
             dead_letters: self.counts.dead_letters(),
             moves: self.sharding.chronicle().moves(&self.kind.name),
             forwarded: self.counts.forwarded.load(Ordering::Relaxed),
+            forwards_waiting: self.forwards.waiting(),
             busiest: Vec::new(),
             turns: TurnTimes::default(),
             slowest: Vec::new(),

@@ -103,10 +103,13 @@ async fn told_messages_whose_new_host_is_lost_while_they_are_sent_on_are_dead_le
     for other in ["a:1", "b:1", "d:1"] {
         rig.part("c:1", other);
     }
+    let waiting = there.state().await.forwards_waiting;
+    assert!(waiting > usize::try_from(TOLD).unwrap() / 2, "what waits is counted: {waiting}");
     let handled = next.state().await.handled;
     after(Duration::from_secs(10)).await;
     let lost = b.dead_letters().total() - before;
     let stats = there.state().await;
+    assert_eq!(stats.forwards_waiting, 0, "{stats:?}");
     assert!(stats.refusals.unforwarded > TOLD / 2, "most had not left that node: {stats:?}");
     assert_eq!(stats.dead_letters.other, stats.refusals.unforwarded, "{stats:?}");
     assert!(handled + lost >= TOLD, "of {TOLD} told {handled} were handled, and {lost} are dead letters");

@@ -78,6 +78,7 @@ pub(crate) fn kind_stats(stats: &KindStats) -> view::KindStats {
         handled: stats.handled,
         held: count(stats.held),
         forwarded: count(stats.forwarded),
+        forwards_waiting: count(stats.forwards_waiting),
         refused: reasons(&stats.refusals.by_reason()),
         dropped: reasons(&stats.dead_letters.by_reason()),
         moves: view::Moves {

@@ -86,7 +86,7 @@ fn of_cluster(bureau: &Bureau, text: &mut Exposition) {
 
 fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
     type Value = fn(&KindStats) -> u64;
-    let plain: [(&str, Kind, &str, Value); 8] = [
+    let plain: [(&str, Kind, &str, Value); 9] = [
         ("borough_shards", Kind::Gauge, "Shards that live on this node.", |kind| kind.shards),
         ("borough_entities", Kind::Gauge, "Entities that live on this node.", |kind| kind.entities),
         ("borough_messages_held", Kind::Gauge, "Messages that wait on this node for a way.", |kind| {
@@ -103,6 +103,12 @@ fn of_entities(kinds: &[KindStats], text: &mut Exposition) {
             Kind::Counter,
             "Messages sent on from this node because their shard had moved.",
             |kind| kind.forwarded,
+        ),
+        (
+            "borough_forwards_waiting",
+            Kind::Gauge,
+            "Messages and barriers whose shard has moved, and parts of shards that move, that wait on this node to be sent to the next host.",
+            |kind| kind.forwards_waiting,
         ),
         (
             "borough_move_longest_milliseconds",

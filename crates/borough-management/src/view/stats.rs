@@ -68,6 +68,9 @@ pub struct KindStats {
     pub held: u64,
     /// Messages sent on from there, because their shard had moved.
     pub forwarded: u64,
+    /// What waits there to be sent on, now: messages and barriers whose shard has moved, and parts of shards that move.
+    #[serde(default)]
+    pub forwards_waiting: u64,
     /// Messages refused there, by reason.
     pub refused: Vec<Count<u64>>,
     /// Messages dropped there, by reason.
