@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use borough_actor::{Actor, Context, Fault, StopReason};
+use borough_actor::{Actor, AskError, Context, Fault, StopReason};
 
 use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
@@ -41,6 +41,30 @@ async fn an_entity_that_hangs_holds_up_only_itself() {
     }
     let stuck = books.ask("stuck", Book::Read).timeout(Duration::from_secs(1));
     assert!(within(stuck).await.is_err());
+}
+
+/// The host finds that the time was up as the turn comes; its word may be there before the asker looks at its own clock.
+#[tokio::test(start_paused = true)]
+async fn an_ask_of_another_node_whose_time_is_up_before_its_turn_is_a_timeout_that_was_not_handled() {
+    let [a, b] = Rig::new(37).cluster(["a:1", "b:1"]).await;
+    let proxy = a.shard_proxy::<Book>("books").shards(16).start().await.unwrap();
+    books(&b).await;
+    let mut asks = Vec::new();
+    for time in 970..1000_u64 {
+        let id = time.to_string();
+        within(proxy.ask(id.as_str(), Book::Read)).await.unwrap();
+        within(proxy.tell(id.as_str(), Book::Slow { sender: 1, number: 1, seconds: 1 })).await.unwrap();
+        let proxy = proxy.clone();
+        let timeout = Duration::from_millis(time);
+        asks.push(tokio::spawn(async move { proxy.ask(id.as_str(), Book::Read).timeout(timeout).await }));
+    }
+    let mut unhandled = 0;
+    for ask in asks {
+        let error = within(ask).await.unwrap().expect_err("the entity was busy for longer");
+        assert!(matches!(error, AskError::Timeout { .. }), "{error}");
+        unhandled += usize::from(!error.may_have_been_handled());
+    }
+    assert!(unhandled > 0, "of some the host said that they were not handled");
 }
 
 #[tokio::test(start_paused = true)]
