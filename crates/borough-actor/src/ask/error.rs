@@ -42,7 +42,7 @@ pub enum AskError {
         /// The timeout of this ask.
         timeout: Duration,
         /// Whether the mailbox had accepted the message. If it had, the message may have been handled;
-        /// if not, it was still waiting for room and was withdrawn.
+        /// if not, it was still waiting for room and was withdrawn, or it waited on another node, which dropped it because the time was up.
         accepted: bool,
     },
     /// The ask would wait for itself: the actor asked waits for the asker, directly or through others.

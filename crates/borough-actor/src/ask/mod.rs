@@ -31,7 +31,7 @@ pub use self::id::AskId;
 pub(crate) use self::id::StowedAskId;
 pub use self::reply::Reply;
 pub use self::reply::discard;
-pub(crate) use self::reply::discarding;
+pub(crate) use self::reply::{discard_overdue, discarding};
 use self::slot::AnswerSlot;
 pub use self::slot::Lost;
 pub(crate) use self::table::AskTable;
@@ -191,6 +191,7 @@ where
             Lost::Discarded => AskError::Discarded { path },
             Lost::Dropped => AskError::NoAnswer { path },
             Lost::Expired => AskError::Timeout { path, timeout: self.timeout, accepted },
+            Lost::Overdue => AskError::Timeout { path, timeout: self.timeout, accepted: false },
             Lost::Node => AskError::NodeLost { path, sent: accepted },
             Lost::Unreadable => AskError::Unreadable { path },
         }

@@ -144,6 +144,7 @@ impl<T> Drop for Reply<T> {
             match ENDING.get() {
                 Ending::Dropped => slot.lose(Lost::Dropped),
                 Ending::Discarded => slot.lose(Lost::Discarded),
+                Ending::Overdue => slot.lose(Lost::Overdue),
                 Ending::Travelled => {}
             }
         }
@@ -163,6 +164,8 @@ pub(super) enum Ending {
     Dropped,
     /// With a message that no handler saw.
     Discarded,
+    /// With a message that no handler saw, because its asker's time was up.
+    Overdue,
     /// With a message that went to another node: whoever decodes it there has the handle.
     Travelled,
 }
@@ -174,6 +177,11 @@ thread_local! {
 /// Drops a message that no handler saw, so that an ask inside it learns just that.
 pub fn discard<T>(message: T) {
     drop_as(Ending::Discarded, message);
+}
+
+/// Drops a message that no handler saw because its asker's time was up, so that an ask inside it learns just that.
+pub(crate) fn discard_overdue<T>(message: T) {
+    drop_as(Ending::Overdue, message);
 }
 
 /// Runs code that makes a message; what it drops of it no handler sees.

@@ -41,6 +41,8 @@ pub enum Lost {
     Dropped,
     /// The time was up.
     Expired,
+    /// The time was up before a handler saw the message, as the node found that was to handle it.
+    Overdue,
     /// The node that was to answer is lost.
     Node,
     /// There was an answer, and it cannot be read.

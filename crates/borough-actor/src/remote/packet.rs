@@ -120,6 +120,9 @@ impl<M> Packet<M> {
             let ask = self.ask_of(&plain);
             if ask.is_some_and(|ask| cell.core.asks.is_given_up(ask)) {
                 cell.record_dead_letter(DeadLetterReason::AskerGone);
+                if let Some((ask, _)) = plain.ask {
+                    self.carrier.lose(ask, Lost::Overdue);
+                }
                 continue;
             }
             (self.decode)(&self.carrier, plain.codec, plain.body, place);

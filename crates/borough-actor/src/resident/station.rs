@@ -8,6 +8,7 @@ use std::task::{self, Poll};
 
 use super::lodger::{House, Resident};
 use crate::actor::Actor;
+use crate::ask::discard_overdue;
 use crate::cell::{ActorCell, interrupt};
 use crate::context::Context;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
@@ -69,7 +70,11 @@ impl<M: Send + 'static> Station<M> {
         reason: DeadLetterReason,
     ) {
         self.record(recipient, reason);
-        let dropped = crate::Fault::catch(|| if is_ask { super::discard(message) } else { drop(message) });
+        let dropped = crate::Fault::catch(|| match reason {
+            DeadLetterReason::AskerGone => discard_overdue(message),
+            _ if is_ask => super::discard(message),
+            _ => drop(message),
+        });
         if dropped.is_err() {
             tracing::error!(host = %self.cell.path(), "a message panicked as it was dropped");
         }

@@ -10,6 +10,7 @@ pub(super) fn of_lost(lost: Lost) -> u8 {
     match lost {
         Lost::Discarded => 1,
         Lost::Unreadable => 3,
+        Lost::Overdue => 4,
         _ => 2,
     }
 }
@@ -19,6 +20,7 @@ pub(super) fn lost(number: u8) -> Lost {
     match number {
         1 => Lost::Discarded,
         3 => Lost::Unreadable,
+        4 => Lost::Overdue,
         _ => Lost::Dropped,
     }
 }
