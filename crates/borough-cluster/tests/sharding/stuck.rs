@@ -1,10 +1,12 @@
 //! A move that does not get on: it costs nobody's state, it is said who is in its way, and it is tried again.
 
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use borough_actor::{Actor, Context, Fault, Reply};
-use borough_cluster::{Address, Node, Region};
+use borough_actor::{Actor, Context, EntityId, Fault, Reply};
+use borough_cluster::{Address, LeaveError, Node, Region};
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
 use crate::book::{Book, Writer};
@@ -144,9 +146,84 @@ async fn a_region_that_is_shut_down_waits_for_another_host_and_its_entities_live
     assert!(!ending.is_finished(), "nobody else hosts the type");
     assert_eq!(signs(&region, "x").await, 2);
     let of_b = books(&b).await;
-    drop(within(ending).await.unwrap());
+    within(ending).await.unwrap().unwrap();
     let pages = within(of_b.ask("x", Book::Read)).await.unwrap();
     assert_eq!(pages.notes[&1], (2, 2), "its state moved");
+}
+
+/// Nothing is dropped silently: it is told who lost what.
+#[tokio::test(start_paused = true)]
+async fn what_a_leave_was_told_to_drop_is_counted_and_returned() {
+    let mut rig = Rig::new(408);
+    let [a, b] = rig.cluster_with(["a:1", "b:1"], |node| node.drop_after(Duration::from_secs(30))).await;
+    let regions = [books(&a).await, books(&b).await];
+    let ids = neighbours(&b, &regions[1]).await;
+    regions[1].tell(ids[0].clone(), Book::Hang).await.unwrap();
+    after(Duration::from_secs(1)).await;
+    // It is stuck first, and goes on.
+    let mut left = timeout(LONG, b.leave()).await.unwrap();
+    while matches!(left, Err(LeaveError::Stuck(_))) {
+        left = timeout(LONG, b.leave()).await.unwrap();
+    }
+    let Err(LeaveError::Dropped(dropped)) = left else { panic!("{left:?}") };
+    assert_eq!((dropped.shards, dropped.entities), (0, 1), "only the one whose turn was ended");
+    let losses = b.sharding_stats_here().await.state_losses.unmoved;
+    assert_eq!((losses.shards, losses.entities), (0, 1));
+    for id in &ids[1..] {
+        assert_eq!(signs(&regions[0], id).await, 2, "state of {id}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leave_says_what_it_dropped_because_no_other_member_hosts_the_type() {
+    let [a, b] = Rig::new(409).cluster(["a:1", "b:1"]).await;
+    let region = books(&b).await;
+    for id in 0..10_u64 {
+        signs(&region, &id.to_string()).await;
+    }
+    let left = within(b.leave()).await;
+    let Err(LeaveError::Dropped(dropped)) = left else { panic!("{left:?}") };
+    assert_eq!(dropped.entities, 10);
+    // The last member has nobody to give it to, and its cluster ends with it.
+    let region = books(&a).await;
+    signs(&region, "x").await;
+    within(a.leave()).await.unwrap();
+}
+
+/// Says that it begins, and blocks its thread until it is told to go on.
+struct Blocker(UnboundedSender<()>, Arc<Mutex<mpsc::Receiver<()>>>);
+
+impl Actor for Blocker {
+    type Msg = u64;
+
+    async fn receive(&mut self, _: u64, _: &mut Context<Self>) -> Result<(), Fault> {
+        let _ = self.0.send(());
+        self.1.lock().unwrap().recv_timeout(LONG).map_err(|_| Fault::new("nobody came"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_leave_names_the_handler_that_blocks_its_worker_and_ends_once_it_returns() {
+    let ((go, on), (begins, mut began)) = (mpsc::channel(), unbounded_channel());
+    let on = Arc::new(Mutex::new(on));
+    let a = Node::builder("test").listen("127.0.0.1:0").start().await.unwrap();
+    let b = Node::builder("test").listen("127.0.0.1:0").seed(a.address().to_string()).start().await.unwrap();
+    within(a.wait_for(2)).await.unwrap();
+    within(b.wait_for(2)).await.unwrap();
+    let blockers = async |node: &Node| {
+        let (begins, on) = (begins.clone(), on.clone());
+        let make = move |_: &EntityId| Blocker(begins.clone(), on.clone());
+        let blockers = node.shard("blockers", make).shards(4).keeps_own_state();
+        blockers.handoff_timeout(Duration::from_secs(1)).start().await.unwrap()
+    };
+    let region = blockers(&b).await;
+    within(region.tell("slow", 1)).await.unwrap();
+    within(began.recv()).await.unwrap();
+    let _hosts = blockers(&a).await;
+    let error = within(b.leave()).await.expect_err("it cannot go").to_string();
+    assert!(error.contains("the handler of blockers/slow blocks it"), "{error}");
+    go.send(()).unwrap();
+    within(b.leave()).await.unwrap();
 }
 
 /// Of many bytes.
