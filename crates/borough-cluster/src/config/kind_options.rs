@@ -6,7 +6,8 @@ use borough_protocol::sharding::{Allocation, Hashing};
 use borough_wire::codec::CodecId;
 
 use crate::sharding::{
-    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, Passivation,
+    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS,
+    DEFAULT_TRANSFER_TIMEOUT, Passivation,
 };
 
 /// See the module. Its default is the documented one.
@@ -25,6 +26,7 @@ pub(crate) struct KindOptions {
     pub(crate) max_entities: Option<usize>,
     pub(crate) passivation: Passivation,
     pub(crate) handoff_timeout: Duration,
+    pub(crate) transfer_timeout: Duration,
 }
 
 impl Default for KindOptions {
@@ -42,6 +44,7 @@ impl Default for KindOptions {
             max_entities: None,
             passivation: Passivation::default(),
             handoff_timeout: DEFAULT_HANDOFF_TIMEOUT,
+            transfer_timeout: DEFAULT_TRANSFER_TIMEOUT,
         }
     }
 }

@@ -155,6 +155,13 @@ pub(super) static NODE: &[Setting] = &[
     ),
     setting!(
         OfNode,
+        "node.drop_after",
+        TIME,
+        drop_after,
+        "How long entities that are to move off the node may take, when it leaves or drains or a type shuts down there. After that, turns that keep them are ended by force, and what has not moved 10 s later is dropped, logged and returned as an error. Unset, nothing is dropped."
+    ),
+    setting!(
+        OfNode,
         "node.codec",
         Is::Choice(&CODEC_NAMES),
         codec,
@@ -539,6 +546,13 @@ pub(super) static KINDS: &[Setting] = &[
         "sharding.handoff_timeout",
         TIME,
         handoff_timeout,
-        "How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off, and entities of others are ended."
+        "How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off and tried again after a rest, and entities of others are ended."
+    ),
+    setting!(
+        OfKind,
+        "sharding.transfer_timeout",
+        TIME,
+        transfer_timeout,
+        "How long nothing of a shard that moves may arrive where it moves to. After that the move is called off and tried again after a rest."
     ),
 ];

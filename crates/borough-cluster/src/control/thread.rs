@@ -90,6 +90,8 @@ pub(crate) struct Setup {
     pub(crate) wedged_after: Option<Duration>,
     /// For tests: how long nobody must have been removed before that.
     pub(crate) wedged_apart: Option<Duration>,
+    /// How long what is to move off the node may take before it is dropped; `None`: it is not.
+    pub(crate) drop_after: Option<Duration>,
     /// The actors.
     pub(crate) system: SystemHandle,
     /// Where they run, and the data lanes with them.
@@ -258,6 +260,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let lease = Lease::new(setup.clock.clone(), setup.settings.max_pause);
     let data = disk.as_ref().map(Disk::condition);
     let sharding = Sharding::start(&hub, lease, &runtime, myself.uid(), send_command.clone(), data);
+    sharding.hindrances.drop_after(setup.drop_after);
     let (clock, after, apart) = (setup.clock.clone(), setup.wedged_after, setup.wedged_apart);
     let watchdog = Watchdog::new(sharding.clone(), clock, after, apart);
     let failure = publisher.failure();

@@ -16,7 +16,7 @@ use borough_wire::handshake::Secret;
 use borough_wire::limits::{Limits, TEXT_MAX};
 use tokio::runtime::Handle;
 
-use super::{Node, StartError, leave};
+use super::{LeaveError, Node, StartError, leave};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
@@ -338,10 +338,19 @@ impl NodeBuilder {
         self
     }
 
-    /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 75 s: entities
-    /// have 60 s to move away, and what was accepted meanwhile some time to arrive.
+    /// How long a shutdown waits for the node to leave its cluster before it goes on without. Default 75 s. After four fifths of it, 60 s, turns that keep a
+    /// shard from moving are ended by force, which costs their entities their state and nobody else; what has not moved even then is dropped.
     pub fn leave_timeout(mut self, timeout: Duration) -> Self {
         self.say("node.leave_timeout").leave_timeout = timeout;
+        self
+    }
+
+    /// How long entities that are to move off this node may take, because it [leaves](Node::leave) or [drains](Node::drain), or because a type
+    /// [shuts down](crate::Region::shutdown) here. After that, turns that keep a shard from moving are ended by force, which costs their entities their state; what
+    /// has not moved 10 s later is dropped. What was lost is counted, logged at ERROR, and returned as an error. Default: never. Then nothing is dropped as
+    /// long as the process runs.
+    pub fn drop_after(mut self, time: Duration) -> Self {
+        self.say("node.drop_after").drop_after = Some(time);
         self
     }
 
@@ -410,6 +419,7 @@ impl NodeBuilder {
             .phase_after("drain", LEAVE, options.leave_timeout)
             .phase_after("release", CLUSTER, Duration::from_secs(5))
             .start()?;
+        let leave_timeout = options.leave_timeout;
         let home = if self.simulated.is_some() { Home::Here } else { Home::Thread };
         let mut setup = setup(options, security, discovery, self.simulated, system.handle())?;
         setup.home = home;
@@ -419,7 +429,7 @@ impl NodeBuilder {
         let control = Control::start(setup).await?;
         let ledger = Arc::new(ledger);
         let node = Node { system: system.handle(), owned: Some(system), shared: Arc::new(control), ledger };
-        node.prepare_shutdown();
+        node.prepare_shutdown(leave_timeout);
         node.answer_queries();
         node.look_for_strays();
         tracing::info!(node = %node.node_id(), life = %node.incarnation(), "listens");
@@ -499,6 +509,7 @@ fn setup(
         rejoin: options.rejoin,
         wedged_after: options.wedged_after,
         wedged_apart: None,
+        drop_after: options.drop_after,
         system,
         runtime: Handle::current(),
         codec: options.codec,
@@ -540,11 +551,15 @@ impl Node {
     }
 
     /// What the shutdown of the actors does for the cluster, and the other way round.
-    fn prepare_shutdown(&self) {
+    fn prepare_shutdown(&self, leave_timeout: Duration) {
+        // Some time is left for what was accepted meanwhile to arrive.
+        let patience = leave_timeout * 4 / 5;
         let control = self.shared.clone();
-        let leaves = self.on_shutdown(LEAVE, "leave the cluster", || async move {
-            if let Err(error) = leave::leave(&control).await {
-                tracing::warn!(%error, "did not leave");
+        let leaves = self.on_shutdown(LEAVE, "leave the cluster", move || async move {
+            match leave::leave_by(&control, patience).await {
+                Ok(()) => {}
+                Err(error @ LeaveError::Dropped(_)) => tracing::error!(%error, "left with a loss"),
+                Err(error) => tracing::warn!(%error, "did not leave"),
             }
         });
         let control = self.shared.clone();

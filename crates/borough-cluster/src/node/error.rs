@@ -13,6 +13,7 @@ use borough_wire::limits::{LimitError, TEXT_MAX};
 use crate::config::ConfigError;
 use crate::durability::DurabilityError;
 use crate::security::{SecretError, SecurityError};
+use crate::sharding::{DroppedState, Stuck, WedgedWorker};
 use crate::stored::Undecodable;
 use crate::topology::Failure;
 use crate::transport::tls::TlsError;
@@ -129,8 +130,8 @@ pub enum DataError {
     },
 }
 
-/// Why a node has not left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a node has not left, or what that cost.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaveError {
     /// It was stopped before it could; others see a crash, and remove it by themselves.
@@ -144,9 +145,19 @@ pub enum LeaveError {
     /// A worker has not answered for 75 s, because a handler blocks it or the runtime does not run it: what lives there cannot move. The node still is a member,
     /// and goes on leaving once the worker answers; see [`Node::wedged_workers`](crate::Node::wedged_workers).
     #[error(
-        "the node has not left yet: a worker has not answered for 75 s, see the log for what blocks it; it leaves once the worker answers; otherwise stop the process, and the others take over"
+        "the node has not left yet: {0}; it leaves once the worker answers; otherwise stop the process, and the others take over"
     )]
-    Wedged,
+    Wedged(WedgedWorker),
+    /// For as long as a turn may last no shard has gone. Nothing was dropped: the node still is a member, and goes on leaving.
+    #[error(
+        "the node has not left yet: {0}; nothing was dropped, and it goes on trying; mend what is in the way, set `node.drop_after`, or shut the node down, which ends such turns by force"
+    )]
+    Stuck(Stuck),
+    /// It has left, and dropped what it could not give away.
+    #[error(
+        "the node has left, and dropped {0}: no other member hosts their type, or they had not moved by the bound that was set (`node.drop_after`, or four fifths of `node.leave_timeout` in a shutdown)"
+    )]
+    Dropped(DroppedState),
     /// It has no part in a cluster any more, but its data directory does not say so: the disk failed, or did not answer.
     #[error(
         "the node has no part in a cluster any more, but its data directory does not say so: the disk did not take the last write, see the log; started again on that directory, the node looks for the cluster that it was in"
@@ -154,8 +165,8 @@ pub enum LeaveError {
     Unwritten,
 }
 
-/// Why a node has not given away what lives on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a node has not given away what lives on it, or what that cost.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrainError {
     /// It gave up its lease because it cannot work: what lived on it begins elsewhere once the lease is over.
@@ -166,9 +177,17 @@ pub enum DrainError {
     /// A worker has not answered for 75 s, because a handler blocks it or the runtime does not run it: what lives there cannot move. The node goes on giving
     /// away once the worker answers; see [`Node::wedged_workers`](crate::Node::wedged_workers).
     #[error(
-        "the node has not given all its entities away: a worker has not answered for 75 s, see the log for what blocks it; the rest moves once the worker answers; otherwise stop the process, and it begins elsewhere"
+        "the node has not given all its entities away: {0}; the rest moves once the worker answers; otherwise stop the process, and it begins elsewhere"
     )]
-    Wedged,
+    Wedged(WedgedWorker),
+    /// For as long as a turn may last no shard has gone. Nothing was dropped: what is left works on, and the node goes on giving it away.
+    #[error(
+        "the node has not given all its entities away: {0}; nothing was dropped, and it goes on trying; mend what is in the way, or set `node.drop_after`"
+    )]
+    Stuck(Stuck),
+    /// Nothing lives there any more, and what it could not give away was dropped.
+    #[error("the node dropped {0}: they had not moved within `node.drop_after`")]
+    Dropped(DroppedState),
 }
 
 /// Why a name leads to no member.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use borough_protocol::node::{Command, Input};
 
@@ -15,11 +16,21 @@ impl Node {
     /// WARN: keep it.
     ///
     /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the
-    /// same end. Cancel safe: a leave once begun goes on. If too few voters can be heard to take note, it ends when the node gives its life
+    /// same end. Cancel safe: a leave once begun goes on.
+    ///
+    /// Shards move to other hosts of their type, and nothing is dropped that could. If none has gone for as long as a turn may last
+    /// ([`handoff_timeout`](crate::ShardBuilder::handoff_timeout)) it fails with [`LeaveError::Stuck`], which names what is in the way, while the node stays a member and goes
+    /// on trying. Only with [`drop_after`](crate::NodeBuilder::drop_after), or in a [shutdown](borough_actor::SystemHandle::shutdown), what does not move is dropped after a
+    /// time: then, and if other members remain but none hosts a type that migrates, [`LeaveError::Dropped`] says what was lost once the node has left. If too few voters can be heard to take note, it ends when the node gives its life
     /// up by itself, after ten lease times (10 s with default settings). Fails at once on a node that gave up its lease because it cannot work, see
     /// [`Standing::Failed`]; and on one of whose workers has not answered for 75 s, because a handler blocks it, see [`LeaveError::Wedged`].
     pub async fn leave(&self) -> Result<(), LeaveError> {
-        leave(&self.shared).await
+        let stuck = self.shared.sharding.leave_is_stuck();
+        tokio::select! {
+            biased;
+            left = leave(&self.shared) => left,
+            stuck = stuck => Err(LeaveError::Stuck(stuck)),
+        }
     }
 
     /// Shuts the whole cluster down: nobody is removed, nothing moves, every node stops taking part once all know. `Ok` when this node has ended so,
@@ -32,16 +43,27 @@ impl Node {
     }
 }
 
+/// Leaves because the process is about to end: what has not moved after that time is forced to, and dropped if that does not help.
+pub(super) async fn leave_by(control: &Arc<Control>, patience: Duration) -> Result<(), LeaveError> {
+    control.sharding.give_away_by(patience);
+    leave(control).await
+}
+
 /// Leaves, whoever asked for it.
-pub(super) async fn leave(control: &Arc<Control>) -> Result<(), LeaveError> {
+async fn leave(control: &Arc<Control>) -> Result<(), LeaveError> {
+    control.sharding.hindrances.begin_leave();
     control.is_leaving.store(true, Ordering::Relaxed);
     // Refused only if there is nobody who could leave any more.
     let _ = control.commands.send(Input::Command(Command::Leave)).await;
     // What has come about counts, whatever its workers do.
     tokio::select! {
         biased;
-        left = over(control) => left,
-        () = control.sharding.watchdog.is_hopeless() => Err(LeaveError::Wedged),
+        left = over(control) => left?,
+        worker = control.sharding.watchdog.is_hopeless() => return Err(LeaveError::Wedged(worker)),
+    }
+    match control.sharding.hindrances.dropped_by_leave() {
+        None => Ok(()),
+        Some(dropped) => Err(LeaveError::Dropped(dropped)),
     }
 }
 

@@ -11,6 +11,7 @@ use borough_actor::remote::Message;
 use borough_actor::{Actor, EntityId, IntoEntityId, Supervision};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::allocation::{Custom, HostLoad, Spread, Strategy};
+use borough_protocol::sharding::region::Pace;
 use borough_protocol::sharding::{Allocation, Hashing, Kind};
 use borough_wire::codec::{Codec, CodecId};
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub const DEFAULT_HOLD_LIMIT: usize = 100_000;
 pub const DEFAULT_HOLD_BYTES: usize = 64 << 20;
 /// How long an entity's turn may last when its shard is to move, unless the type says otherwise.
 pub const DEFAULT_HANDOFF_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long nothing of a shard that moves may arrive, unless the type says otherwise.
+pub const DEFAULT_TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a start waits until the cluster has agreed on a type, if its node is a member.
 const AGREE_WITHIN: Duration = Duration::from_secs(5);
 
@@ -103,6 +106,8 @@ impl Wanted {
             codec,
             hold_limit,
             hold_bytes,
+            handoff_timeout: turns,
+            transfer_timeout: stall,
             ..
         } = options;
         let codec = codec.unwrap_or(of_node);
@@ -139,7 +144,8 @@ impl Wanted {
         };
         let strategy = strategy.map(|strategy| Custom { kind: kind.name.clone(), strategy });
         let hold_limit = Limit { messages: hold_limit, bytes: hold_bytes };
-        Ok(Plan { kind, codec, shard_by, hosts, hold_limit, fence, strategy })
+        let pace = Pace { turns, stall };
+        Ok(Plan { kind, codec, shard_by, hosts, pace, hold_limit, fence, strategy })
     }
 }
 
@@ -341,10 +347,18 @@ where
         self
     }
 
-    /// How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off, and
-    /// entities of others are ended. Default 60 s.
+    /// How long a turn that is under way may last when its shard is to move. After that the move of a type that migrates is called off, which is logged at WARN
+    /// with type and id, and entities of others are ended. A move that was called off is tried again after 5 s, and then after twice as long each time, up to
+    /// 5 minutes; a turn that still lasts then is not waited for once more. Default 60 s.
     pub fn handoff_timeout(mut self, timeout: Duration) -> Self {
         self.wanted.say("sharding.handoff_timeout").handoff_timeout = timeout;
+        self
+    }
+
+    /// How long nothing of a shard that moves may arrive where it moves to. After that the move is called off, and tried again as after
+    /// [`handoff_timeout`](Self::handoff_timeout). A shard may take as long as it needs, as long as it gets on. Default 10 s.
+    pub fn transfer_timeout(mut self, timeout: Duration) -> Self {
+        self.wanted.say("sharding.transfer_timeout").transfer_timeout = timeout;
         self
     }
 

@@ -158,7 +158,7 @@ impl Desk {
             region: Region::new(
                 uid,
                 Arc::new(Table::new(table.cluster())),
-                Patience::default(),
+                Patience { drain: self.sharding.hindrances.bound(), ..Patience::default() },
                 Flaws::default(),
             ),
             kinds: BTreeMap::new(),
@@ -169,7 +169,7 @@ impl Desk {
         self.sharding.repeat_strategies();
         let shells: Vec<_> = self.shells.values().cloned().collect();
         for shell in shells {
-            self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
+            self.tell(start(&*shell));
         }
     }
 
@@ -232,7 +232,7 @@ impl Desk {
                 if let Some(table) = &table {
                     self.introduce(table);
                 }
-                self.tell(Input::Start { kind: shell.kind().clone(), hosts: shell.hosts() });
+                self.tell(start(&*shell));
                 if let Some(table) = table {
                     self.follow(&table);
                 }
@@ -362,6 +362,11 @@ impl Desk {
                 Effect::Drop { shard, epoch, why } => {
                     life.order(shard, |shard| Order::Drop { shard, epoch, why });
                 }
+                Effect::Force { kind } => {
+                    if let Some(shell) = life.kinds.get(&kind) {
+                        shell.force();
+                    }
+                }
                 Effect::Forget { shard, epoch } => life.order(shard, |shard| Order::Forget { shard, epoch }),
             }
         }
@@ -376,6 +381,10 @@ impl Desk {
             }
         }
     }
+}
+
+fn start(shell: &dyn Shell) -> Input {
+    Input::Start { kind: shell.kind().clone(), hosts: shell.hosts(), pace: shell.pace() }
 }
 
 impl Life {

@@ -237,6 +237,11 @@ impl Chronicle {
         self.losses
     }
 
+    /// State was dropped that did not move away.
+    pub(super) fn lose_unmoved(&mut self, shards: usize, entities: usize) {
+        self.losses.add_unmoved(shards, entities);
+    }
+
     /// The node gave up, and dropped that.
     pub(super) fn lose(&mut self, loss: &StateLoss) {
         self.losses.add(loss);

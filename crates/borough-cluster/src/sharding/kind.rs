@@ -9,7 +9,7 @@ use borough_actor::resident::{self, Asked, discard};
 use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::allocation::Custom;
-use borough_protocol::sharding::region::Input;
+use borough_protocol::sharding::region::{Input, Pace};
 use borough_protocol::sharding::{Epoch, Kind, ShardId};
 use borough_wire::codec::CodecId;
 
@@ -44,6 +44,7 @@ pub(super) struct KindCore<M: Message> {
     /// Set once the lanes are made; none for a proxy.
     lanes: OnceLock<Box<[Lane<M>]>>,
     pub(super) hosts: AtomicBool,
+    pub(super) pace: Pace,
     pub(super) view: Outlook,
     pub(super) peers: Peers,
     pub(super) forwards: Forwards,
@@ -66,6 +67,8 @@ pub(super) struct Plan {
     pub(super) codec: CodecId,
     pub(super) shard_by: ShardBy,
     pub(super) hosts: bool,
+    /// How long its shards may take to move away from here.
+    pub(super) pace: Pace,
     pub(super) hold_limit: Limit,
     pub(super) fence: Option<Arc<dyn Fence>>,
     pub(super) strategy: Option<Custom>,
@@ -73,7 +76,7 @@ pub(super) struct Plan {
 
 impl<M: Message> KindCore<M> {
     pub(super) fn new(sharding: Arc<Sharding>, plan: Plan) -> Arc<Self> {
-        let Plan { kind, codec, shard_by, hosts, hold_limit, fence, strategy } = plan;
+        let Plan { kind, codec, shard_by, hosts, pace, hold_limit, fence, strategy } = plan;
         let holds: Box<[_]> = (0..kind.shards).map(|_| Arc::new(Hold::new())).collect();
         Arc::new_cyclic(|me| Self {
             target: wire::target(&kind.name),
@@ -84,6 +87,7 @@ impl<M: Message> KindCore<M> {
             budget: Budget::new(hold_limit),
             lanes: OnceLock::new(),
             hosts: AtomicBool::new(hosts),
+            pace,
             view: Outlook::default(),
             peers: Peers::new(codec),
             forwards: Forwards::new(sharding.runtime().clone(), hold_limit.messages, report_lost(me)),

@@ -90,6 +90,7 @@ const YIELDED: &str = "yielded";
 const VOTERS_GONE: &str = "voters_gone";
 const REMOVED: &str = "removed";
 const RECOVERED: &str = "recovered";
+const UNMOVED: &str = "unmoved";
 const OTHER: &str = "other";
 
 /// What a node has dropped for one reason since its process started.
@@ -118,20 +119,30 @@ pub struct StateLosses {
     pub removed: StateLossCount,
     /// An operator ordered it to recover.
     pub recovered: StateLossCount,
+    /// It left or drained, or a type was shut down there, and what was to move away had not in time, or nobody else hosted it.
+    pub unmoved: StateLossCount,
     /// Any other reason.
     pub other: StateLossCount,
 }
 
 impl StateLosses {
     /// All of them, with the name of the reason.
-    pub fn by_reason(&self) -> [(&'static str, StateLossCount); 5] {
+    pub fn by_reason(&self) -> [(&'static str, StateLossCount); 6] {
         [
             (YIELDED, self.yielded),
             (VOTERS_GONE, self.voters_gone),
             (REMOVED, self.removed),
             (RECOVERED, self.recovered),
+            (UNMOVED, self.unmoved),
             (OTHER, self.other),
         ]
+    }
+
+    /// So many entities lost their state, and with them so many whole shards, because they did not move away.
+    pub(super) fn add_unmoved(&mut self, shards: usize, entities: usize) {
+        self.unmoved.times += 1;
+        self.unmoved.shards += shards as u64;
+        self.unmoved.entities += entities as u64;
     }
 
     pub(super) fn add(&mut self, loss: &StateLoss) {

@@ -21,6 +21,7 @@ mod error;
 mod events;
 mod extract;
 mod forward;
+mod hindrance;
 mod hold;
 pub(crate) mod host;
 mod inlet;
@@ -69,8 +70,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout_at};
 
 pub use self::builder::{
-    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS, ProxyBuilder,
-    ShardBuilder,
+    DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS,
+    DEFAULT_TRANSFER_TIMEOUT, ProxyBuilder, ShardBuilder,
 };
 pub use self::counts::{ShardDeadLetters, ShardRefusals};
 pub(crate) use self::desk::Sight;
@@ -80,6 +81,8 @@ pub use self::error::{EntityStartError, ExplainError, MoveError, RegionError, Sh
 use self::events::Chronicle;
 pub use self::events::{ShardEvent, ShardMoves, ShardNews};
 pub use self::extract::{EntityMessage, Envelope, Extractor, Mail};
+use self::hindrance::Hindrances;
+pub use self::hindrance::{DroppedState, Hindrance, Stuck};
 use self::host::Depth;
 pub use self::host::{Passivation, Policy, TurnTimes};
 use self::inlet::WordInlet;
@@ -123,6 +126,8 @@ pub(crate) struct Sharding {
     shells: RwLock<HashMap<u64, Arc<dyn Shell>>>,
     events: broadcast::Sender<ShardEvent>,
     chronicle: Mutex<Chronicle>,
+    /// What keeps shards from moving off this node.
+    pub(crate) hindrances: Hindrances,
     /// The user's own rules of allocation, by type.
     strategies: Mutex<Vec<Custom>>,
 }
@@ -152,6 +157,7 @@ impl Sharding {
             shells: RwLock::default(),
             events: broadcast::Sender::new(EVENTS_KEPT),
             chronicle: Mutex::default(),
+            hindrances: Hindrances::default(),
             strategies: Mutex::default(),
             runtime: runtime.clone(),
             hub: hub.clone(),
@@ -279,11 +285,12 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         let shells = self.shells();
         self.runtime.spawn(async move {
-            let until = Instant::now() + SETTLE_TIME;
-            // Lanes answer behind the orders they were given: what is to end has begun to.
+            // Lanes answer behind the orders they were given: what is to end has begun to. One that a handler blocks still runs what others would begin
+            // at once after a goodbye, so there is none before it answers.
             for shell in &shells {
-                let _ = timeout_at(until, shell.stats(Depth::Counts)).await;
+                drop(shell.stats(Depth::Counts).await);
             }
+            let until = Instant::now() + SETTLE_TIME;
             // What this node accepted and could not send yet goes first; then nothing is accepted any more, so that nothing comes after it.
             until_all(&shells, until, |shell| shell.is_settled()).await;
             for shell in &shells {
@@ -322,6 +329,9 @@ impl Sharding {
     }
 
     fn heard(&self, from: u64, word: Word) {
+        if let Word::Taken { .. } = word {
+            self.hindrances.note_progress();
+        }
         if let Some(from) = Uid::new(from) {
             self.errand(Errand::Tell(word_from(from, word)));
         }

@@ -18,6 +18,7 @@ use super::kind::KindCore;
 use super::post_office::PostOffice;
 use super::queries::KindStats;
 use super::shell::Shell;
+use crate::node::DrainError;
 
 /// The way to all entities of one type, wherever they live: what [`ShardBuilder::start`](super::ShardBuilder::start) gives.
 ///
@@ -144,11 +145,13 @@ impl<M: Message> Region<M> {
 
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.
     ///
-    /// The region goes on as a proxy. If no other node hosts the type within 3 s its entities end, and so does what has not moved within a minute;
-    /// [`Node::drain`](crate::Node::drain) waits for another host instead. It holds for as long as the node runs: in no cluster yet it is ready at once, and if
-    /// the node loses its place meanwhile what lived here is gone, and it comes back as a proxy. Cancel safe: once begun it goes on.
-    pub async fn shutdown(&self) {
-        self.core.sharding.end_hosting(&self.core.kind.name).await;
+    /// The region goes on as a proxy. As long as no other node hosts the type it waits for one, and its entities live on here. It holds for as long as the node
+    /// runs: in no cluster yet it is ready at once, and if the node loses its place meanwhile what lived here is gone, and it comes back as a proxy. Cancel
+    /// safe: once begun it goes on.
+    ///
+    /// Fails as [`Node::drain`](crate::Node::drain), which does the same for all types.
+    pub async fn shutdown(&self) -> Result<(), DrainError> {
+        self.core.sharding.drain(Some(&self.core.kind.name)).await
     }
 }
 

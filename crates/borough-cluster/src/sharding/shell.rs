@@ -7,6 +7,7 @@ use std::sync::Arc;
 use borough_actor::EntityId;
 use borough_actor::remote::{Carrier, Inlet};
 use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::Pace;
 use borough_protocol::sharding::{Epoch, Kind, KindId};
 use borough_protocol::table::Table;
 use borough_protocol::version::Version;
@@ -24,6 +25,12 @@ pub(super) trait Shell: Send + Sync {
 
     /// Whether its entities can live here; otherwise it is a proxy.
     fn hosts(&self) -> bool;
+
+    /// How long its shards may take to move away from here.
+    fn pace(&self) -> Pace;
+
+    /// Turns of its shards that are to move are ended by force from now on, if they take longer than a few seconds.
+    fn force(&self);
 
     /// Its entities live here no more: it is a proxy from now on.
     fn stop_hosting(&self);
@@ -84,6 +91,9 @@ pub(super) trait Shell: Send + Sync {
 
     /// Pings its workers, and gives those that have not answered for long; see [`Sharding::ping`](super::Sharding::ping).
     fn ping(&self, starts_over: bool) -> Vec<WedgedWorker>;
+
+    /// Its workers that have not answered the last few pings.
+    fn silent_workers(&self) -> Vec<WedgedWorker>;
 
     /// How many messages wait for a way.
     fn held(&self) -> usize;

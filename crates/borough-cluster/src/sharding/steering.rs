@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use borough_actor::remote::{Carrier, Inlet, Message};
 use borough_actor::{EntityId, Unsendable};
 use borough_protocol::incarnation::Uid;
+use borough_protocol::sharding::region::Pace;
 use borough_protocol::sharding::{Epoch, Kind, KindId};
 use borough_protocol::table::Table;
 use borough_protocol::version::Version;
@@ -108,6 +109,16 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn hosts(&self) -> bool {
         self.hosts.load(Ordering::Relaxed)
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    fn force(&self) {
+        for lane in self.lanes() {
+            lane.order(Order::Force);
+        }
     }
 
     fn stop_hosting(&self) {
@@ -265,6 +276,10 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn ping(&self, starts_over: bool) -> Vec<WedgedWorker> {
         self.ping_lanes(starts_over)
+    }
+
+    fn silent_workers(&self) -> Vec<WedgedWorker> {
+        self.silent_lanes()
     }
 
     fn held(&self) -> usize {

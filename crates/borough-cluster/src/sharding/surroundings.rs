@@ -19,6 +19,7 @@ use super::crowd::{Admitted, Crowd};
 use super::desk::Errand;
 use super::entity_ref::EntityRef;
 use super::forward::Forward;
+use super::hindrance::Hindrance;
 use super::hold::Held;
 use super::host::{Barrier, Fencing, Forwarded, LaneReport, PolledApart, Sight, Surroundings};
 use super::kind::KindCore;
@@ -117,6 +118,15 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
 
     fn report(&self, report: LaneReport) {
         match report {
+            LaneReport::PutOff { shard, epoch } => self.input(shard, |shard| Input::PutOff { shard, epoch }),
+            LaneReport::Freezing { shard, epoch } => {
+                self.input(shard, |shard| Input::Freezing { shard, epoch });
+            }
+            LaneReport::Taken { from, shard, epoch, parts } => {
+                if let Some(shard) = self.shard_id(shard) {
+                    self.sharding.say(from, &Word::Taken { shard, epoch, parts });
+                }
+            }
             LaneReport::Froze { shard, epoch } => self.input(shard, |shard| Input::Froze { shard, epoch }),
             LaneReport::Impossible { shard, epoch } => {
                 self.input(shard, |shard| Input::Impossible { shard, epoch });
@@ -140,6 +150,18 @@ impl<M: Message> Surroundings<M> for KindCore<M> {
                 self.sharding.errand(Errand::Tell(Input::Broken { origin, nonce, hop }));
             }
         }
+    }
+
+    fn hinders(&self, shard: u32, why: Hindrance) {
+        self.sharding.hindrances.note(&self.kind.name, shard, why);
+    }
+
+    fn unhindered(&self, shard: u32) {
+        self.sharding.hindrances.forget(&self.kind.name, shard);
+    }
+
+    fn lost(&self, shard: u32, entities: usize, entity: Option<&EntityId>) {
+        self.sharding.state_was_dropped(&self.kind.name, shard, entities, entity);
     }
 
     fn forward(&self, to: Uid, shard: u32, tag: Epoch, what: Forwarded<M>) {

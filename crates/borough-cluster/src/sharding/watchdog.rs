@@ -7,6 +7,7 @@
 //! ```
 //! Promise: nothing here is on the way of a message but a few stores that no other thread reads meanwhile.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,24 @@ pub struct WedgedWorker {
     pub entity: Option<String>,
     /// For how long it has not answered, to the second.
     pub silent: Duration,
+}
+
+impl fmt::Display for WedgedWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let silent = self.silent.as_secs();
+        match (&self.kind, &self.entity) {
+            (Some(kind), Some(entity)) => write!(
+                f,
+                "a worker of {kind} has not answered for {silent} s: the handler of {kind}/{entity} blocks it"
+            ),
+            (Some(kind), None) => {
+                write!(f, "a worker of {kind} has not answered for {silent} s: the runtime does not run it")
+            }
+            (None, _) => {
+                write!(f, "the region driver has not answered for {silent} s: the runtime does not run it")
+            }
+        }
+    }
 }
 
 /// See the module.
@@ -81,11 +100,15 @@ impl Watchdog {
         }
     }
 
-    /// Ready once a worker has not answered for so long that neither a leave nor a drain waits for it. Cancel safe, and needs no runtime.
-    pub(crate) async fn is_hopeless(&self) {
+    /// Ready once a worker has not answered for so long that neither a leave nor a drain waits for it: the one that has been silent for longest. Cancel safe,
+    /// and needs no runtime.
+    pub(crate) async fn is_hopeless(&self) -> WedgedWorker {
         let mut hopeless = self.is_hopeless.subscribe();
         // The sender is here.
         drop(hopeless.wait_for(|is_hopeless| *is_hopeless).await);
+        let worst = self.wedged().into_iter().max_by_key(|worker| worker.silent);
+        // One that answers just now was silent for that long.
+        worst.unwrap_or(WedgedWorker { kind: None, entity: None, silent: silence(LEAVE_PINGS) })
     }
 
     /// The region driver answers.
@@ -252,8 +275,10 @@ mod tests {
         for _ in PINGS..LEAVE_PINGS {
             c.sharding().ping(false);
         }
-        assert_eq!(timeout(BOUND, c.drain()).await.unwrap(), Err(DrainError::Wedged));
-        assert_eq!(timeout(BOUND, c.leave()).await.unwrap(), Err(LeaveError::Wedged));
+        let drained = timeout(BOUND, c.drain()).await.unwrap();
+        assert!(matches!(drained, Err(DrainError::Wedged(_))), "{drained:?}");
+        let left = timeout(BOUND, c.leave()).await.unwrap();
+        assert!(matches!(left, Err(LeaveError::Wedged(_))), "{left:?}");
         // They answer now that they run, and are asked again.
         let mut hopeless = c.sharding().watchdog.is_hopeless.subscribe();
         drop(timeout(BOUND, hopeless.wait_for(|is_hopeless| !*is_hopeless)).await.unwrap().unwrap());

@@ -5,8 +5,12 @@ use std::sync::atomic::Ordering;
 use borough_actor::EntityId;
 use borough_actor::remote::Message;
 
+use super::host::Lane;
 use super::kind::KindCore;
 use super::watchdog::{PINGS, WedgedWorker, silence};
+
+/// A worker that has not answered so many pings in a row is named where something waits for it.
+const SILENT_PINGS: u32 = 3;
 
 impl<M: Message> KindCore<M> {
     /// Pings each lane; gives those that are wedged. A handler that is running after its lease is counted meanwhile.
@@ -35,6 +39,17 @@ impl<M: Message> KindCore<M> {
             wedged.push(WedgedWorker { kind, entity, silent: silence(missed) });
         }
         wedged
+    }
+
+    /// The lanes that have not answered the last few pings.
+    pub(super) fn silent_lanes(&self) -> Vec<WedgedWorker> {
+        let silent = self.lanes().iter().filter(|lane| lane.probe().missed() >= SILENT_PINGS);
+        let worker = |lane: &Lane<M>| WedgedWorker {
+            kind: Some(self.kind.name.to_string()),
+            entity: lane.probe().turn().map(|(_, id)| id.to_string()),
+            silent: silence(lane.probe().missed()),
+        };
+        silent.map(worker).collect()
     }
 
     #[cold]

@@ -19,7 +19,7 @@ async fn handled_messages_and_moves_are_counted_where_they_took_place() {
     assert_eq!(handled.iter().sum::<u64>(), 100);
     assert!(handled.iter().all(|handled| *handled > 0), "{handled:?}");
     let before = regions[1].state().await;
-    within(regions[1].shutdown()).await;
+    within(regions[1].shutdown()).await.unwrap();
     let (came, went) = (regions[0].state().await.moves, regions[1].state().await.moves);
     let moved = before.shards.len() as u64;
     assert_eq!((came.came, came.went), (before.moves.went + moved, before.moves.came));
@@ -231,7 +231,7 @@ mod facade {
         for id in 0..100_u64 {
             within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
         }
-        within(regions[1].shutdown()).await;
+        within(regions[1].shutdown()).await.unwrap();
         for id in 0..100_u64 {
             within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
         }

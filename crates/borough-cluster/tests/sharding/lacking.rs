@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use borough_cluster::{Node, ShardNews};
+use borough_cluster::{LeaveError, Node, ShardNews};
 use tokio::sync::broadcast::Receiver;
 
 use crate::book::{Book, Writer, books};
@@ -56,7 +56,8 @@ async fn what_waited_for_a_host_is_handled_once_there_is_one_and_a_new_lack_is_t
     books(&b).await;
     assert_eq!(within(proxy.ask("x", Book::Read)).await.unwrap().notes[&1], (1, 1));
     after(Duration::from_secs(2)).await;
-    within(b.leave()).await.unwrap();
+    let left = within(b.leave()).await;
+    assert!(matches!(left, Err(LeaveError::Dropped(_))), "nobody else hosts it: {left:?}");
     within(proxy.tell("x", Book::Close)).await.unwrap();
     after(Duration::from_secs(8)).await;
     assert_eq!(lacks(&mut events).len(), 1, "the second lack");

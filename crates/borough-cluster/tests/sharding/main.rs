@@ -28,4 +28,5 @@ mod runtime_gone;
 mod second_life;
 mod setting_up;
 mod starting;
+mod stuck;
 mod wedged;

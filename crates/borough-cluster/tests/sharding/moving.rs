@@ -129,7 +129,7 @@ async fn a_type_that_ends_on_one_node_goes_on_elsewhere() {
     let regions = [books(&a).await, books(&b).await];
     let senders = Senders::start(&regions);
     after(Duration::from_secs(3)).await;
-    within(regions[1].shutdown()).await;
+    within(regions[1].shutdown()).await.unwrap();
     assert_eq!((hosted(&a).await, hosted(&b).await), (16, 0));
     senders.check(&regions[1]).await;
 }

@@ -156,7 +156,7 @@ async fn a_tell_that_waited_for_room_is_not_overtaken_after_a_move() {
         filled += 1;
     }
     let first = region.tell("x", Book::Note { sender: 1, number: 1 });
-    within(region.shutdown()).await;
+    within(region.shutdown()).await.unwrap();
     after(Duration::from_secs(1)).await;
     within(first).await.unwrap();
     within(region.tell("x", Book::Note { sender: 1, number: 2 })).await.unwrap();
@@ -185,7 +185,7 @@ async fn a_shard_that_moves_while_held_messages_go_out_keeps_their_order() {
     let from_b = one(&b).await.unwrap();
     after(Duration::from_secs(3)).await;
     one(&c).await.unwrap();
-    within(from_b.shutdown()).await;
+    within(from_b.shutdown()).await.unwrap();
     after(Duration::from_secs(1)).await;
     rig.network.heal_all();
     after(Duration::from_secs(20)).await;

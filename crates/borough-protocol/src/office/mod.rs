@@ -168,7 +168,6 @@ impl Office {
         }
         self.broken_pairs.forgive(away);
         self.rivals.forgive(away);
-        self.shards.forgive(away);
     }
 
     /// Takes the report of a voter about members that the voter does not hear. `life` is the life that sent it.

@@ -42,6 +42,8 @@ pub struct ShardReport {
     /// What it owns and no turn of which runs because a store refused it: the epoch that was refused, and the highest one that the store has seen.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::wire::list"))]
     pub refused: Vec<(ShardId, Epoch, Epoch)>,
+    /// What lives there is about to be dropped: shards whose move was called off rest no longer.
+    pub is_forcing: bool,
 }
 
 impl ShardReport {
@@ -56,5 +58,6 @@ impl ShardReport {
             && self.dropped.is_empty()
             && self.places.is_empty()
             && self.refused.is_empty()
+            && !self.is_forcing
     }
 }

@@ -210,6 +210,7 @@ impl Liar<'_> {
             dropped: self.list(3, at),
             places: self.list(3, |liar| (liar.shard(), liar.uid())),
             refused: self.list(3, |liar| (liar.shard(), liar.epoch(), liar.epoch())),
+            is_forcing: self.one_in(8),
         }
     }
 

@@ -282,6 +282,7 @@ fn shard_report() -> ShardReport {
         dropped: vec![(shard(3, 23), epoch(6))],
         places: vec![(shard(1, 22), uid(3))],
         refused: vec![(shard(0, 24), epoch(7), epoch(11))],
+        is_forcing: true,
     }
 }
 

@@ -29,6 +29,7 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("node.wedged_after", "7.25 s", |node| node.wedged_after(TIME)),
     ("node.ask_timeout", "7.25 s", |node| node.ask_timeout(TIME)),
     ("node.leave_timeout", "7.25 s", |node| node.leave_timeout(TIME)),
+    ("node.drop_after", "7.25 s", |node| node.drop_after(TIME)),
     ("node.codec", "json", |node| node.codec(CodecId::Json)),
     ("cluster.strategy", "keep-oldest", |node| node.strategy(Strategy::KeepOldest)),
     ("cluster.max_pause", "7.25 s", |node| node.max_pause(TIME)),

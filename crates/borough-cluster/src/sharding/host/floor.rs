@@ -29,6 +29,8 @@ const AT_A_TIME: usize = 64;
 const TIME: Duration = Duration::from_millis(1);
 /// The clock is looked at after so many.
 const LOOK_EVERY: usize = 8;
+/// How long a turn may last once its node can wait no longer for its shard to move.
+const FORCED_TURN: Duration = Duration::from_secs(5);
 
 /// See the module.
 pub(super) struct Floor<A: Actor, T: Turns<A>> {
@@ -68,6 +70,8 @@ pub(super) struct Floor<A: Actor, T: Turns<A>> {
     pub(super) lapses_seen: u64,
     /// Whether there was no lease when user code was last entered.
     pub(super) began_halted: bool,
+    /// Whether turns of shards that are to move are ended by force after a few seconds.
+    pub(super) forces: bool,
     /// How many entities are ending because they were idle, or there were too many.
     pub(super) leaving: usize,
     turns: T,
@@ -139,6 +143,7 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             lapses: around.lapses(),
             lapses_seen: 0,
             began_halted: false,
+            forces: false,
             leaving: 0,
             turns,
             ctx: None,
@@ -149,6 +154,12 @@ impl<A: Actor, T: Turns<A>> Floor<A, T> {
             shared,
             around,
         }
+    }
+
+    /// How long a turn may last when its shard is to move.
+    pub(super) fn turns_may_last(&self) -> Duration {
+        let most = self.settings.handoff_timeout;
+        if self.forces { most.min(FORCED_TURN) } else { most }
     }
 
     #[inline]

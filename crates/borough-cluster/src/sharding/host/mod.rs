@@ -21,6 +21,7 @@ mod hall;
 mod index;
 mod inlet;
 mod lane;
+mod late;
 mod obeying;
 mod order;
 mod pace;

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use borough_actor::Actor;
 use borough_actor::remote::Message;
-use borough_protocol::sharding::region::Dropped;
 use tokio::time::Instant;
 
 use super::alarms::Due;
 use super::hall::Hall;
-use super::order::Order;
+use super::order::{LaneReport, Order};
 use super::shard::Shard;
 use super::turns::Turns;
 
@@ -58,9 +57,13 @@ where
                 self.each(Shard::look);
             }
             Order::DropAll => self.end_life(),
+            Order::Force => {
+                self.floor.forces = true;
+                self.each(Shard::force);
+            }
             // Whoever asked may be gone.
             Order::Stats(depth, say) => drop(say.send(self.stats(depth))),
-            order if self.must_wait(&order) => self.wait_with(order),
+            order if self.must_wait(&order) => self.put_off(order),
             order => {
                 let Some(number) = order.shard() else { return };
                 self.supersede(number, &order);
@@ -77,10 +80,10 @@ where
                     Order::Raise { epoch, next, .. } => shard.raise(floor, epoch, next),
                     Order::Discard { epoch, .. } => shard.discard(floor, epoch),
                     Order::Release { epoch, to, next, .. } => shard.release(floor, epoch, to, next),
-                    Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, is_gentle(why)),
+                    Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, why),
                     Order::Forget { epoch, .. } => shard.stance.forget(epoch),
                     Order::Wake { id, say, .. } => shard.wake(floor, id, say),
-                    Order::Look(_) | Order::DropAll | Order::Stats(..) => {}
+                    Order::Look(_) | Order::Force | Order::DropAll | Order::Stats(..) => {}
                 }
                 shard.look_again(floor);
             }
@@ -97,10 +100,17 @@ where
     }
 
     /// Until then the shard goes on as before.
-    fn wait_with(&mut self, order: Order) {
+    fn put_off(&mut self, order: Order) {
         if let Some(number) = order.shard() {
             self.supersede(number, &order);
         }
+        if let Order::Freeze { shard, next, .. } | Order::Transfer { shard, next, .. } = order {
+            self.floor.around.report(LaneReport::PutOff { shard, epoch: next });
+        }
+        self.wait_with(order);
+    }
+
+    fn wait_with(&mut self, order: Order) {
         if self.put_off.is_empty() {
             self.floor.alarms.set(Instant::now() + PUT_OFF, Due::Orders);
         }
@@ -110,7 +120,11 @@ where
     /// Looks again at what was put off.
     pub(super) fn do_put_off(&mut self) {
         for order in std::mem::take(&mut self.put_off) {
-            self.do_order(order);
+            if self.must_wait(&order) {
+                self.wait_with(order);
+            } else {
+                self.do_order(order);
+            }
         }
     }
 
@@ -130,6 +144,7 @@ where
             | Order::Forget { .. }
             | Order::Wake { .. }
             | Order::Look(_)
+            | Order::Force
             | Order::DropAll
             | Order::Stats(..) => false,
         };
@@ -141,14 +156,7 @@ where
     /// This life of the node is over.
     fn end_life(&mut self) {
         self.put_off.clear();
+        self.floor.forces = false;
         self.each(Shard::end_life);
-    }
-}
-
-/// Whether entities are told that they end.
-fn is_gentle(why: Dropped) -> bool {
-    match why {
-        Dropped::NoOtherHost | Dropped::TooLate | Dropped::Closing => true,
-        Dropped::NotAdmitted | Dropped::BeganAnew | Dropped::Overtaken => false,
     }
 }

@@ -73,6 +73,8 @@ pub(crate) enum Order {
     },
     /// The table is newer: what waits for that is looked at again.
     Look(Arc<dyn Sight>),
+    /// From now on a turn of a shard that is to move is ended by force after a few seconds.
+    Force,
     /// This life of the node is over: everything goes, what waits is refused.
     DropAll,
     /// Says what lives here.
@@ -94,7 +96,7 @@ impl Order {
             | Self::Drop { shard, .. }
             | Self::Forget { shard, .. }
             | Self::Wake { shard, .. } => Some(*shard),
-            Self::Look(_) | Self::DropAll | Self::Stats(..) => None,
+            Self::Look(_) | Self::Force | Self::DropAll | Self::Stats(..) => None,
         }
     }
 }
@@ -102,6 +104,12 @@ impl Order {
 /// What a lane has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneReport {
+    /// The shard is not frozen yet, because much of others is on its way to the same node.
+    PutOff { shard: u32, epoch: Epoch },
+    /// The shard begins to freeze.
+    Freezing { shard: u32, epoch: Epoch },
+    /// So many parts of the transfer of that epoch have come from that node.
+    Taken { from: Uid, shard: u32, epoch: Epoch, parts: u32 },
     /// The shard is frozen, and its transfer of that epoch is on its way.
     Froze { shard: u32, epoch: Epoch },
     /// The move of that epoch cannot be.

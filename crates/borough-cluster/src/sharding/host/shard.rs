@@ -17,10 +17,9 @@ use borough_actor::resident::{self, travelled};
 use borough_protocol::flaws::Flaws;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::Epoch;
+use borough_protocol::sharding::region::Dropped;
 use borough_protocol::sharding::stance::{Origin, Passage, Place, Stance};
-use tokio::time::Instant;
 
-use super::alarms::Due;
 use super::busy::Waits;
 use super::fencing::FenceState;
 use super::floor::{Floor, Home};
@@ -29,6 +28,7 @@ use super::parcel::{Barrier, Part, Stowed};
 use super::surroundings::{Forwarded, Surroundings};
 use super::transfer::{self, Carried};
 use super::turns::Turns;
+use crate::sharding::hindrance::Hindrance;
 
 /// How much waits for a newer table, or behind a cut, before more is refused.
 const WAITING_MAX: usize = 100_000;
@@ -59,9 +59,9 @@ pub(super) enum Placed<M> {
 
 pub(super) struct Moving {
     to: Uid,
-    next: Epoch,
+    pub(super) next: Epoch,
     /// Everything is written, and nothing changes any more.
-    is_cut: bool,
+    pub(super) is_cut: bool,
     /// Reply handles that were given away with what was written.
     taken: Vec<u64>,
 }
@@ -210,11 +210,11 @@ where
         self.moving = Some(Moving { to, next, is_cut: false, taken: Vec::new() });
         let Some(home) = &mut self.home else { return };
         home.frozen = true;
-        let by = Instant::now() + floor.settings.handoff_timeout;
-        floor.alarms.set(by, Due::Handoff { shard: self.number, next });
+        floor.around.report(LaneReport::Freezing { shard: self.number, epoch: next });
         if floor.settings.migration.is_none() {
             floor.end_all(home);
         }
+        self.wait_for_turns(floor);
         self.cut_if_quiet(floor);
     }
 
@@ -248,11 +248,14 @@ where
         moving.taken.extend(resident::taken_replies());
         match written {
             Ok(parts) => {
+                floor.around.unhindered(shard);
                 floor.around.transfer(to, shard, epoch, parts);
                 floor.around.report(LaneReport::Froze { shard, epoch });
             }
             Err(why) => {
-                tracing::warn!(kind = floor.around.kind(), shard, %to, why, "a shard cannot move");
+                let kind = floor.around.kind();
+                tracing::warn!(kind, shard, %to, why, "a shard cannot move: it is tried again after a rest");
+                floor.around.hinders(shard, Hindrance::State { kind: kind.to_owned(), shard, why });
                 floor.around.report(LaneReport::Impossible { shard, epoch });
             }
         }
@@ -268,23 +271,9 @@ where
         if moving.is_cut {
             self.send_away(floor);
         } else {
-            let by = Instant::now() + floor.settings.handoff_timeout;
-            floor.alarms.set(by, Due::Handoff { shard: self.number, next });
+            floor.around.report(LaneReport::Freezing { shard: self.number, epoch: next });
+            self.wait_for_turns(floor);
         }
-    }
-
-    /// Turns should have ended by now.
-    pub(super) fn handoff_is_late(&mut self, floor: &mut Floor<A, T>, next: Epoch) {
-        let late = self.moving.as_ref().is_some_and(|moving| moving.next == next && !moving.is_cut);
-        let Some(home) = self.home.as_mut().filter(|_| late) else { return };
-        if floor.settings.migration.is_some() {
-            return floor.around.report(LaneReport::Impossible { shard: self.number, epoch: next });
-        }
-        for slot in home.table.taken() {
-            floor.kill(home, slot);
-            floor.go_on(home, slot);
-        }
-        self.cut_if_quiet(floor);
     }
 
     /// The move is called off.
@@ -310,6 +299,7 @@ where
             return;
         }
         self.moving = None;
+        floor.around.unhindered(self.number);
         self.forget_fence(floor);
         if let Some(home) = self.home.take() {
             floor.let_go(home, |_, _, waits| match waits {
@@ -327,13 +317,25 @@ where
     }
 
     /// Everything of it that lives here goes.
-    pub(super) fn drop_all(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, gently: bool) {
+    pub(super) fn drop_all(&mut self, floor: &mut Floor<A, T>, epoch: Epoch, why: Dropped) {
         if self.stance.drop(epoch) {
+            let gently = is_gentle(why);
+            self.count_lost(floor, why);
             let report = LaneReport::Dropped { shard: self.number, epoch };
             let farewell = gently.then(|| Arc::new(Farewell { around: floor.around.clone(), report }));
             self.drop_home(floor, farewell.as_ref());
             self.set_open();
             self.place_left(floor);
+        }
+    }
+
+    /// What is about to be dropped, although it was to live on elsewhere.
+    fn count_lost(&self, floor: &Floor<A, T>, why: Dropped) {
+        floor.around.unhindered(self.number);
+        let was_to_move = matches!(why, Dropped::NoOtherHost | Dropped::TooLate);
+        let entities = self.home.as_ref().map_or(0, |home| home.table.len());
+        if was_to_move && entities > 0 && floor.settings.migration.is_some() {
+            floor.around.lost(self.number, entities, None);
         }
     }
 
@@ -398,6 +400,7 @@ where
 
     /// This life of the node is over.
     pub(super) fn end_life(&mut self, floor: &mut Floor<A, T>) {
+        floor.around.unhindered(self.number);
         self.drop_home(floor, None);
         self.stance = Stance::new(Flaws::default());
         let install = self.install.take();
@@ -428,11 +431,15 @@ where
         let Some(install) = self.install.as_mut().filter(fits) else { return };
         install.parts += 1;
         install.bytes.extend_from_slice(&bytes);
+        let parts = install.parts;
         let shard = self.number;
         if install.bytes.len() > transfer::WHOLE_MAX {
             install.bytes = Vec::new();
             install.parts = u32::MAX;
             return floor.around.report(LaneReport::Impossible { shard, epoch });
+        }
+        if let Some(from) = Uid::new(carrier.uid()) {
+            floor.around.report(LaneReport::Taken { from, shard, epoch, parts });
         }
         if !is_last {
             return;
@@ -485,6 +492,14 @@ where
         }
         self.look_again(floor);
         true
+    }
+}
+
+/// Whether entities are told that they end.
+fn is_gentle(why: Dropped) -> bool {
+    match why {
+        Dropped::NoOtherHost | Dropped::TooLate | Dropped::Closing => true,
+        Dropped::NotAdmitted | Dropped::BeganAnew | Dropped::Overtaken => false,
     }
 }
 

@@ -21,6 +21,7 @@ use super::order::LaneReport;
 use super::parcel::Barrier;
 use crate::sharding::TaskGuard;
 use crate::sharding::crowd::{Admitted, Crowd};
+use crate::sharding::hindrance::Hindrance;
 use crate::sharding::hold::Held;
 
 /// What this node's table says. A lane is given one once all that follows from that table was ordered.
@@ -109,6 +110,15 @@ pub(crate) trait Surroundings<M>: House<M> {
 
     /// The lane has something to say.
     fn report(&self, report: LaneReport);
+
+    /// Why that shard cannot move, for whoever waits for it.
+    fn hinders(&self, _shard: u32, _why: Hindrance) {}
+
+    /// Nothing keeps that shard from moving any more.
+    fn unhindered(&self, _shard: u32) {}
+
+    /// The state of so many entities of that shard was dropped; of `entity`, if it is one whose turn was ended by force.
+    fn lost(&self, _shard: u32, _entities: usize, _entity: Option<&EntityId>) {}
 
     /// Sends something on, in order with everything else for that node; encoded at once, and never waits.
     fn forward(&self, to: Uid, shard: u32, tag: Epoch, what: Forwarded<M>);

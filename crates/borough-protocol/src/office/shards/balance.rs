@@ -8,17 +8,24 @@ use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::sharding::allocation::{Spread, with_strategy};
 use crate::sharding::{ShardId, Step};
+use crate::time::Timestamp;
 
 impl Shards {
     /// Asks the strategy of each type that is at rest. While versions are mixed, members join or leave, or a host is not well, every
     /// answer would soon be another: what moves then moves twice.
-    pub(super) fn balance(&self, scene: &Scene<'_>, survey: &Survey<'_>, plan: &mut Plan<'_>) {
+    pub(super) fn balance(
+        &self,
+        now: Timestamp,
+        scene: &Scene<'_>,
+        survey: &Survey<'_>,
+        plan: &mut Plan<'_>,
+    ) {
         let is_awaited = |uid: Uid| scene.table.member(uid).is_none() && !self.held_back.contains(&uid);
         if scene.document.joining().any(|guest| is_awaited(guest.incarnation.uid)) {
             return;
         }
         for kind in survey.kinds.iter().filter(|kind| is_at_rest(scene, kind)) {
-            let places = self.places(kind, plan);
+            let places = self.places(now, kind, plan);
             let spread = Spread {
                 hosts: &kind.hosts,
                 places: &places,
@@ -41,10 +48,10 @@ impl Shards {
     }
 
     /// The shards that may move, and who has them.
-    fn places(&self, kind: &KindSurvey<'_>, plan: &Plan<'_>) -> BTreeMap<u32, Uid> {
+    fn places(&self, now: Timestamp, kind: &KindSurvey<'_>, plan: &Plan<'_>) -> BTreeMap<u32, Uid> {
         let may_move = |number: u32| {
             let shard = ShardId { kind: kind.id, number };
-            !plan.has(shard) && !self.resting.contains_key(&shard)
+            !plan.has(shard) && !self.rests(now, shard)
         };
         let still = kind.table.shards().iter().filter(|(_, entry)| entry.moving.is_none());
         let still = still.filter(|(number, entry)| may_move(**number) && kind.is_host(entry.owner));

@@ -7,7 +7,7 @@
 //! ```text
 //! wanted, or its owner is freed --Own--> owned
 //! owned --drain, wish, balance: Move--> moving --the receiver has it whole: Settle--> owned, by the receiver
-//!                                          +--impossible, too late, the receiver leaves, the owner dropped it: CallOff--> owned, as before
+//!                                          +--impossible, the owner says that it is late, the receiver leaves, the owner dropped it: CallOff--> owned, as before
 //! owned, moving or not --a store has seen a higher epoch: Raise--> owned, by the same
 //! ```
 //!
@@ -27,7 +27,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use self::moves::Watch;
+use self::moves::Rest;
 use self::survey::Survey;
 use super::{Office, Proposals, Scene};
 use crate::flaws::Flaw;
@@ -49,10 +49,10 @@ const ROUND: Duration = Duration::from_secs(1);
 pub(super) struct Shards {
     /// The newest report of each member.
     reports: BTreeMap<Uid, Arc<ShardReport>>,
-    /// The moves under way.
-    watches: BTreeMap<ShardId, Watch>,
-    /// Until when shards stay where they are, because their last move was called off.
-    resting: BTreeMap<ShardId, Timestamp>,
+    /// Shards whose last move was called off.
+    rests: BTreeMap<ShardId, Rest>,
+    /// Those who can wait no longer for their shards to go.
+    hurried: BTreeSet<Uid>,
     /// Until when epochs are not raised again: a store that refuses every epoch must not fill the log.
     raised: BTreeMap<ShardId, Timestamp>,
     /// Who reported last.
@@ -70,13 +70,6 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    /// The coordinator itself was away: what it did not see meanwhile has not lasted.
-    pub(super) fn forgive(&mut self, away: Duration) {
-        for watch in self.watches.values_mut() {
-            watch.forgive(away);
-        }
-    }
-
     /// These nodes get no shards for now.
     pub(super) fn hold_back(&mut self, nodes: BTreeSet<Uid>) {
         self.news |= self.held_back != nodes;
@@ -97,16 +90,16 @@ impl Shards {
     /// The steps to take, in the order of shards. What ends a move comes before what begins one.
     fn plan(&mut self, scene: &Scene<'_>, now: Timestamp, survey: &mut Survey<'_>) -> Vec<(ShardId, Step)> {
         let mut plan = Plan { table: scene.table, steps: BTreeMap::new() };
-        self.watch(now, survey);
+        self.look_at_rests(now, scene);
         self.settle(scene, &mut plan);
         self.raise(now, scene, &mut plan);
-        self.call_off(now, scene, &mut plan);
+        self.call_off(now, scene, survey, &mut plan);
         self.give(scene, survey, &mut plan);
-        self.fulfil(scene.table, survey, &mut plan);
-        self.empty(scene, survey, &mut plan);
+        self.fulfil(now, scene.table, survey, &mut plan);
+        self.empty(now, scene, survey, &mut plan);
         if self.round <= now {
             self.round = now + ROUND;
-            self.balance(scene, survey, &mut plan);
+            self.balance(now, scene, survey, &mut plan);
         }
         plan.steps.into_iter().collect()
     }
@@ -159,7 +152,6 @@ impl Office {
         }
         (shards.news, shards.seen) = (false, table.version());
         shards.reports.retain(|uid, _| table.member(*uid).is_some());
-        shards.resting.retain(|_, until| now < *until);
         if scene.settings.flaws.has(Flaw::ForgetsReportsOfOthers) {
             forget_others(shards);
         }

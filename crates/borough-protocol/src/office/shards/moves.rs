@@ -1,59 +1,58 @@
 //! How moves end: the receiver has everything, or it cannot be.
+//!
+//! A move that makes no progress is called off because its owner says so; nothing is timed here but how long the shard rests before the next try.
 
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::survey::Survey;
 use super::{Plan, Scene, Shards};
 use crate::flaws::Flaw;
+use crate::incarnation::Uid;
 use crate::sharding::{Epoch, ShardId, Step};
 use crate::time::Timestamp;
 
-/// So long after the owner reported that it has frozen the receiver must have it.
-const INSTALLED_WITHIN: Duration = Duration::from_secs(10);
-
-/// So long a move may take in all: the time the owner gives its entities for their turns, and some for the transfer.
-const SETTLED_WITHIN: Duration = Duration::from_secs(60 + 15);
-
-/// So long a shard stays where it is after its move was called off.
+/// So long a shard stays where it is after its move was called off; twice as long after each further one, up to the most.
 const REST: Duration = Duration::from_secs(5);
+const REST_MOST: Duration = Duration::from_secs(5 * 60);
 
-/// A move as this coordinator has seen it.
+/// A shard stays where it is for a while, because its last move was called off.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Watch {
+pub(super) struct Rest {
+    /// The epoch at which it is owned meanwhile.
     epoch: Epoch,
-    since: Timestamp,
-    frozen: Option<Timestamp>,
-}
-
-impl Watch {
-    pub(super) fn forgive(&mut self, away: Duration) {
-        self.since = self.since + away;
-        self.frozen = self.frozen.map(|at| at + away);
-    }
-
-    fn is_late(&self, now: Timestamp) -> bool {
-        let frozen_for = |at: Timestamp| now.since(at) >= INSTALLED_WITHIN;
-        self.frozen.is_some_and(frozen_for) || now.since(self.since) >= SETTLED_WITHIN
-    }
+    lasts: Duration,
+    until: Timestamp,
 }
 
 impl Shards {
-    /// Notes which moves have begun, which are frozen and which are over.
-    pub(super) fn watch(&mut self, now: Timestamp, survey: &Survey<'_>) {
-        let under_way = |shard: &ShardId, epoch| {
-            let entry = survey.kind(shard.kind).and_then(|kind| kind.table.shards().get(&shard.number));
-            entry.and_then(|entry| entry.moving).is_some_and(|(_, at)| at == epoch)
-        };
-        self.watches.retain(|shard, watch| under_way(shard, watch.epoch));
-        for (shard, entry) in survey.kinds.iter().flat_map(|kind| &kind.moving) {
-            let Some((_, epoch)) = entry.moving else { continue };
-            self.watches.entry(*shard).or_insert(Watch { epoch, since: now, frozen: None });
-        }
-        for (shard, epoch) in self.reports.values().flat_map(|report| &report.frozen) {
-            if let Some(watch) = self.watches.get_mut(shard).filter(|watch| watch.epoch == *epoch) {
-                watch.frozen.get_or_insert(now);
+    /// Forgets shards that have moved, and ends the rests of those whose owner can wait no longer.
+    pub(super) fn look_at_rests(&mut self, now: Timestamp, scene: &Scene<'_>) {
+        let hurried: BTreeSet<Uid> =
+            self.reports.iter().filter(|(_, report)| report.is_forcing).map(|(uid, _)| *uid).collect();
+        let is_new = |uid: &Uid| hurried.contains(uid) && !self.hurried.contains(uid);
+        self.rests.retain(|shard, rest| {
+            let Some(entry) = scene.table.shard(*shard).filter(|entry| entry.epoch == rest.epoch) else {
+                return false;
+            };
+            if is_new(&entry.owner) {
+                rest.until = now;
             }
-        }
+            true
+        });
+        self.hurried = hurried;
+    }
+
+    /// Whether that shard is to stay where it is for now.
+    pub(super) fn rests(&self, now: Timestamp, shard: ShardId) -> bool {
+        self.rests.get(&shard).is_some_and(|rest| now < rest.until)
+    }
+
+    /// The move of that shard, which is owned at that epoch, was called off.
+    fn rest(&mut self, now: Timestamp, shard: ShardId, epoch: Epoch) {
+        let lasts = self.rests.get(&shard).map_or(REST, |rest| (rest.lasts * 2).min(REST_MOST));
+        self.rests.insert(shard, Rest { epoch, lasts, until: now + lasts });
     }
 
     /// Who has everything owns it. Also if the owner before was removed meanwhile: it had frozen, and ran nothing since.
@@ -73,17 +72,27 @@ impl Shards {
         }
     }
 
-    /// What cannot be, takes too long, or goes to one that leaves does not take place.
-    pub(super) fn call_off(&mut self, now: Timestamp, scene: &Scene<'_>, plan: &mut Plan<'_>) {
+    /// What cannot be, or goes to one that leaves, does not take place.
+    pub(super) fn call_off(
+        &mut self,
+        now: Timestamp,
+        scene: &Scene<'_>,
+        survey: &Survey<'_>,
+        plan: &mut Plan<'_>,
+    ) {
         let table = scene.table;
+        let mut called_off: Vec<(ShardId, Epoch)> = Vec::new();
         for (uid, report) in &self.reports {
             for (shard, epoch) in &report.impossible {
                 let Some(entry) = table.shard(*shard) else { continue };
                 let concerned = entry.moving.is_some_and(|(to, _)| to == *uid) || entry.owner == *uid;
                 if concerned && plan.put(*shard, Step::CallOff(*epoch)) {
-                    self.resting.insert(*shard, now + REST);
+                    called_off.push((*shard, entry.epoch));
                 }
             }
+        }
+        for (shard, epoch) in called_off {
+            self.rest(now, shard, epoch);
         }
         // One that hosts the type no more had dropped it before the move was decided.
         for (uid, report) in &self.reports {
@@ -94,12 +103,10 @@ impl Shards {
                 }
             }
         }
-        for (shard, watch) in &self.watches {
-            let Some((to, epoch)) = table.shard(*shard).and_then(|entry| entry.moving) else { continue };
+        for (shard, entry) in survey.kinds.iter().flat_map(|kind| &kind.moving) {
+            let Some((to, epoch)) = entry.moving else { continue };
             if !table.may_host(to, shard.kind) || self.has_ended(to, shard.kind) {
                 plan.put(*shard, Step::CallOff(epoch));
-            } else if watch.is_late(now) && plan.put(*shard, Step::CallOff(epoch)) {
-                self.resting.insert(*shard, now + REST);
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::incarnation::Uid;
 use crate::sharding::allocation::with_strategy;
 use crate::sharding::{Entry, ShardId, Step};
 use crate::table::Table;
+use crate::time::Timestamp;
 
 /// So many shards of one leaving node move at once.
 const LEAVING_MAX: usize = 64;
@@ -42,15 +43,14 @@ impl Shards {
     }
 
     /// Moves shards to where somebody wants them, once for each wish.
-    pub(super) fn fulfil(&mut self, table: &Table, survey: &Survey<'_>, plan: &mut Plan<'_>) {
+    pub(super) fn fulfil(&mut self, now: Timestamp, table: &Table, survey: &Survey<'_>, plan: &mut Plan<'_>) {
         for (uid, report) in &self.reports {
             for (shard, to) in &report.places {
                 let Some(entry) = table.shard(*shard) else { continue };
                 if entry.owner == *to {
                     self.fulfilled.insert((*uid, *shard, *to));
                 }
-                let open =
-                    !self.fulfilled.contains(&(*uid, *shard, *to)) && !self.resting.contains_key(shard);
+                let open = !self.fulfilled.contains(&(*uid, *shard, *to)) && !self.rests(now, *shard);
                 if open && survey.kind(shard.kind).is_some_and(|kind| kind.is_host(*to)) {
                     plan.put(*shard, Step::Move(*to, table.next_epoch(*shard)));
                 }
@@ -59,7 +59,13 @@ impl Shards {
     }
 
     /// Moves everything off those that leave.
-    pub(super) fn empty(&self, scene: &Scene<'_>, survey: &mut Survey<'_>, plan: &mut Plan<'_>) {
+    pub(super) fn empty(
+        &self,
+        now: Timestamp,
+        scene: &Scene<'_>,
+        survey: &mut Survey<'_>,
+        plan: &mut Plan<'_>,
+    ) {
         let mut under_way: BTreeMap<Uid, usize> = BTreeMap::new();
         for (_, entry) in survey.kinds.iter().flat_map(|kind| &kind.moving) {
             *under_way.entry(entry.owner).or_default() += 1;
@@ -78,7 +84,7 @@ impl Shards {
                 last = Some(shard.kind);
             }
             let count = under_way.entry(entry.owner).or_default();
-            let free = entry.moving.is_none() && !plan.has(shard) && !self.resting.contains_key(&shard);
+            let free = entry.moving.is_none() && !plan.has(shard) && !self.rests(now, shard);
             if *count < LEAVING_MAX
                 && free
                 && let Some(kind) = survey.kind(shard.kind)

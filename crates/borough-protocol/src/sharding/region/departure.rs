@@ -18,8 +18,12 @@ use crate::version::Version;
 pub(super) enum Departure {
     Staying,
     /// What lives here moves away.
-    Moving {
+    Moving,
+    /// What does not move by itself is forced to; what has not gone then is dropped.
+    Forcing {
         until: Timestamp,
+        /// How many shards were here when the last one went.
+        left: usize,
     },
     /// Nothing lives here since that version; these have not said that nothing of theirs is under way through here.
     Asking {
@@ -32,10 +36,11 @@ pub(super) enum Departure {
 }
 
 impl Departure {
-    pub(super) fn next_deadline(&self) -> Timestamp {
+    pub(super) fn next_deadline(&self, bound: Timestamp) -> Timestamp {
         match self {
             Self::Staying | Self::Drained => Timestamp::NEVER,
-            Self::Moving { until } => *until,
+            Self::Moving => bound,
+            Self::Forcing { until, .. } => *until,
             Self::Asking { until, again, .. } => *until.min(again),
         }
     }
@@ -45,7 +50,25 @@ impl Region {
     /// The node leaves.
     pub(super) fn begin_to_leave(&mut self, now: Timestamp) {
         if self.departure == Departure::Staying {
-            self.departure = Departure::Moving { until: now + self.patience.drain };
+            self.departure = Departure::Moving;
+            let bound = self.patience.drain.map_or(Timestamp::NEVER, |drain| now + drain);
+            self.bound = self.bound.min(bound);
+        }
+    }
+
+    /// Whether what does not move is forced, and then dropped: of one type that ends here, or of all because the node leaves.
+    pub(super) fn is_forcing(&self) -> bool {
+        matches!(self.departure, Departure::Forcing { .. })
+            || self
+                .kinds
+                .values()
+                .any(|started| started.is_forced && self.id_of(started).is_some_and(|id| self.is_host(id)))
+    }
+
+    /// Something of what is to go gets on.
+    pub(super) fn note_progress(&mut self, now: Timestamp) {
+        if let Departure::Forcing { until, .. } = &mut self.departure {
+            *until = now + self.patience.force;
         }
     }
 
@@ -67,19 +90,38 @@ impl Region {
     pub(super) fn depart(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
         if let Departure::Asking { until, .. } = self.departure
             && now < until
-            && !self.is_empty()
+            && if self.bound <= now { self.is_inhabited() } else { !self.is_empty() }
         {
             // Once it has said goodbye others get what it owns at once: while anything lives here it must not say so.
-            self.departure = Departure::Moving { until };
+            self.departure = Departure::Moving;
         }
-        if let Departure::Moving { until } = self.departure {
-            let too_late = until <= now;
+        if let Departure::Moving = self.departure
+            && self.bound <= now
+            && !self.is_empty()
+        {
+            self.departure = Departure::Forcing { until: now + self.patience.force, left: self.count() };
+            for kind in self.started_ids() {
+                effects.push(Effect::Force { kind });
+            }
+        }
+        if let Departure::Forcing { left: before, .. } = self.departure {
+            let count = self.count();
+            if let Departure::Forcing { until, left } = &mut self.departure
+                && count < before
+            {
+                (*until, *left) = (now + self.patience.force, count);
+            }
+        }
+        if let Departure::Moving | Departure::Forcing { .. } = self.departure {
+            let too_late = matches!(self.departure, Departure::Forcing { until, .. } if until <= now);
             self.drop_what_must_stay(too_late, effects);
             if self.is_empty() || too_late || self.host.flaws.has(Flaw::DrainedBeforeMoved) {
                 let me = self.host.me;
                 let silent = self.table.members().keys().copied().filter(|uid| *uid != me).collect();
-                self.departure =
-                    Departure::Asking { until, version: self.table.version(), silent, again: now };
+                let is_over = self.bound <= now;
+                let lasts = if is_over { self.patience.force } else { self.patience.clear };
+                let (until, version) = (now + lasts, self.table.version());
+                self.departure = Departure::Asking { until, version, silent, again: now };
             }
         }
         let table = self.table.clone();
@@ -112,6 +154,11 @@ impl Region {
                 residence.vacate(Dropped::NoOtherHost, effects);
             }
         }
+    }
+
+    /// How many shards live here, or have come here and not begun.
+    fn count(&self) -> usize {
+        self.residences.values().filter(|residence| residence.is_inhabited()).count()
     }
 
     /// Whether nothing lives here, and nothing comes here any more: what the table says to be owned here was dropped, no move to this

@@ -1,57 +1,69 @@
 //! How a type ends on a node that stays.
 //!
-//! Its shards move to others that host it. What no other hosts is dropped, and everything is once it takes too long; when the lanes have
-//! done so the coordinator is told, and takes this node for no host any more. What was dropped has nobody then, until somebody hosts the type.
+//! Its shards move to others that host it; as long as there are none, they live on. If there is a bound, what has not moved by then is
+//! [forced](Effect::Force), and dropped if that does not help. When nothing is left the coordinator is told, and takes this node for no host any more. What
+//! was dropped has nobody then, until somebody hosts the type.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Region;
 use super::interface::{Dropped, Effect};
+use super::residence::Residence;
 use crate::incarnation::Uid;
 use crate::machine::Effects;
 use crate::sharding::{Epoch, KindId, ShardId};
 use crate::table::State;
 use crate::time::Timestamp;
 
-/// So long it is waited for another host: one that has just started the type is not in the table yet.
-const ALONE_FOR: Duration = Duration::from_secs(3);
-
 impl Region {
-    /// Drops what no other can host of the types that end here, and the rest once it is too late.
+    /// Forces what has not moved of the types that end here, and drops it later, if there is a bound for that.
     pub(super) fn end_kinds(&mut self, now: Timestamp, effects: &mut Effects<Effect>) {
+        let Some(bound) = self.patience.drain else { return };
         let ending: Vec<(KindId, Timestamp)> = self
             .kinds
             .values()
             .filter_map(|started| Some((self.id_of(started)?, started.ended?)))
-            .filter(|(id, _)| self.is_host(*id))
+            .filter(|(id, since)| *since + bound <= now && self.is_host(*id))
             .collect();
         for (id, since) in ending {
-            let why = if !self.has_other_host(id) && since + ALONE_FOR <= now {
-                Dropped::NoOtherHost
-            } else if since + self.patience.drain <= now {
-                Dropped::TooLate
-            } else {
-                continue;
-            };
-            for (_, residence) in self.residences.range_mut(shards_of(id)) {
-                residence.leave(why, effects);
+            if self.force_kind(id) {
+                effects.push(Effect::Force { kind: id });
+            }
+            if since + bound + self.patience.force <= now {
+                let hosted = self.has_other_host(id);
+                let why = if hosted { Dropped::TooLate } else { Dropped::NoOtherHost };
+                for (_, residence) in self.residences.range_mut(shards_of(id)) {
+                    residence.leave(why, effects);
+                }
             }
         }
     }
 
+    /// Whether that is news.
+    fn force_kind(&mut self, id: KindId) -> bool {
+        let Some(kind) = self.table.kind(id) else { return false };
+        let started = self.kinds.get_mut(&kind.kind().name);
+        started.is_some_and(|started| !core::mem::replace(&mut started.is_forced, true))
+    }
+
     /// When the next type must have ended that has not yet.
     pub(super) fn next_end(&self) -> Option<Timestamp> {
-        let lives = |id| self.residences.range(shards_of(id)).any(|(_, home)| home.lives());
+        let bound = self.patience.drain?;
+        let homes = |id| self.residences.range(shards_of(id)).map(|(_, home)| home);
         let ends = self.kinds.values().filter_map(|started| {
             let (id, since) = (self.id_of(started)?, started.ended?);
-            let lasts = if self.has_other_host(id) { self.patience.drain } else { ALONE_FOR };
-            (self.is_host(id) && lives(id)).then(|| since + lasts)
+            let (is_due, last) = if started.is_forced {
+                (homes(id).any(Residence::lives), self.patience.force)
+            } else {
+                (homes(id).any(Residence::is_inhabited), Duration::ZERO)
+            };
+            (self.is_host(id) && is_due).then(|| since + bound + last)
         });
         ends.min()
     }
 
-    fn is_host(&self, id: KindId) -> bool {
+    pub(super) fn is_host(&self, id: KindId) -> bool {
         self.table.kind(id).is_some_and(|kind| kind.hosts().contains(&self.host.me))
     }
 

@@ -4,8 +4,9 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use crate::incarnation::Uid;
-use crate::sharding::{Epoch, Kind, ShardId, ShardReport};
+use crate::sharding::{Epoch, Kind, KindId, ShardId, ShardReport};
 use crate::table::Table;
+use crate::time::Timestamp;
 use crate::version::Version;
 
 /// How long a region waits for what.
@@ -15,21 +16,46 @@ pub struct Patience {
     pub again: Duration,
     /// So long it is remembered where a shard went; half as long, whence it came.
     pub records: Duration,
-    /// So long a node that leaves waits until everything has moved away; then it drops the rest.
-    pub drain: Duration,
+    /// So long a node that leaves, or ends a type, waits until everything has moved away. Then what does not move is [forced](Effect::Force), and
+    /// what does not move even so is dropped. `None`: it waits for as long as it takes, and drops nothing.
+    pub drain: Option<Duration>,
+    /// So long after what does not move was forced, or the last of it moved, the rest is dropped.
+    pub force: Duration,
+    /// So long a node that leaves, and has nothing any more, waits until all others are clear.
+    pub clear: Duration,
     /// So long a wish of an operator is repeated.
     pub places: Duration,
 }
 
-/// Again after 500 ms, records for 30 s, 60 s for draining and for wishes.
+/// Again after 500 ms, records for 30 s, no end of draining, 10 s for what is forced, 60 s for the others to be clear and for wishes.
 impl Default for Patience {
     fn default() -> Self {
         Self {
             again: Duration::from_millis(500),
             records: Duration::from_secs(30),
-            drain: Duration::from_secs(60),
+            drain: None,
+            force: Duration::from_secs(10),
+            clear: Duration::from_secs(60),
             places: Duration::from_secs(60),
         }
+    }
+}
+
+/// How long a move of a shard away from here may make no progress. It is called off then, and tried again after a rest.
+///
+/// The old owner alone judges that: it has the entities that wait, and hears from its lane and from the node the shard moves to how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// So long its entities may take to end their turns.
+    pub turns: Duration,
+    /// So long nothing of it may arrive, or be said by its lane.
+    pub stall: Duration,
+}
+
+/// 60 s for turns, and 10 s for anything else.
+impl Default for Pace {
+    fn default() -> Self {
+        Self { turns: Duration::from_secs(60), stall: Duration::from_secs(10) }
     }
 }
 
@@ -44,9 +70,10 @@ pub enum Input {
         kind: Arc<Kind>,
         /// Whether shards of it may live here; else it is only sent to.
         hosts: bool,
+        /// How long its shards may take to move away.
+        pace: Pace,
     },
-    /// Shards of that type are to live here no more: they move away, and messages still find them. If no other hosts the type they are
-    /// dropped; messages to them wait for one that does.
+    /// Shards of that type are to live here no more: they move away, and messages still find them. As long as no other hosts the type they live on.
     End {
         /// Its name.
         kind: Arc<str>,
@@ -59,6 +86,20 @@ pub enum Input {
         shard: ShardId,
         /// Whether anything ever went by the old way.
         used: bool,
+    },
+    /// The lane has not begun to freeze the shard, because much of others is on its way to the same node.
+    PutOff {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch of the move: the `next` of the order.
+        epoch: Epoch,
+    },
+    /// The lane begins to freeze the shard.
+    Freezing {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch of the move.
+        epoch: Epoch,
     },
     /// The lane has frozen the shard, cut its queue and handed the transfer of that move to the way there.
     Froze {
@@ -129,6 +170,8 @@ pub enum Input {
     },
     /// The node leaves: everything moves away.
     Drain,
+    /// What still lives here then, while the node leaves, is forced, and dropped if that does not help either: the process is about to end.
+    Bound(Timestamp),
     /// The moment asked for has come.
     Deadline,
 }
@@ -243,6 +286,12 @@ pub enum Effect {
         /// Why.
         why: Dropped,
     },
+    /// Order to all lanes of a type: from now on a turn of a shard that is to move is ended by force after a few seconds, although that costs its entity
+    /// its state.
+    Force {
+        /// Which type.
+        kind: KindId,
+    },
     /// Order: forget one thing of that epoch: whence the shard came, if that is still remembered, else where it went.
     Forget {
         /// Which shard.
@@ -293,6 +342,15 @@ pub enum Word {
         /// The version that was asked about.
         version: Version,
     },
+    /// To the owner of a shard, from the node that it moves to: so much has arrived.
+    Taken {
+        /// Which shard.
+        shard: ShardId,
+        /// The epoch of the move.
+        epoch: Epoch,
+        /// How many of its parts.
+        parts: u32,
+    },
 }
 
 /// Why what lived in a shard was dropped.
@@ -304,9 +362,9 @@ pub enum Dropped {
     BeganAnew,
     /// It is owned elsewhere although it never moved away; this is an alarm.
     Overtaken,
-    /// The node leaves, and no other hosts the type.
+    /// The node leaves, or the type ends there, and no other hosts the type.
     NoOtherHost,
-    /// The node leaves, and the shard had not moved away in time.
+    /// The node leaves, or the type ends there, and the shard had not moved away by the bound that was set for that.
     TooLate,
     /// The whole cluster shuts down.
     Closing,

@@ -9,9 +9,9 @@
 //!
 //! ```text
 //! staying --Drain--> moving away --nothing owned, living or coming here--> asking all others --all clear--> Drained
-//!                        |--no other host: Drop--|                              |
-//!                        |<--------- something lives here after all ------------|
-//!                        +---------- after 60 s: Drop the rest, Drained <-------+
+//!                     |  |--no other host: Drop--|                           |
+//!                     |  |<-------- something lives here after all ----------|
+//!                     +--the bound, if there is one--> forcing --10 s without a shard that goes: Drop the rest--> asking
 //! ```
 //! A node that leaves asks the others whether they still send through it ([`Word::Leaving`]): what they sent by an old way stands in
 //! front of the barrier that each of them awaits, so once all are clear nothing can come any more, and nothing is lost.
@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use self::departure::Departure;
-pub use self::interface::{Dropped, Effect, Event, Input, Patience, Word};
+pub use self::interface::{Dropped, Effect, Event, Input, Pace, Patience, Word};
 use self::residence::{Host, Remembered, Residence};
 use self::way::{Scene, Way};
 use crate::flaws::{Flaw, Flaws};
@@ -53,6 +53,8 @@ pub struct Region {
     /// The types started here, by name.
     kinds: BTreeMap<Arc<str>, Started>,
     residences: BTreeMap<ShardId, Residence>,
+    /// Those of them that are on their way to another, and maybe some that were.
+    going: BTreeSet<ShardId>,
     ways: BTreeMap<ShardId, Way>,
     /// The ways that await a barrier's answer, by its number.
     awaiting: BTreeMap<u64, ShardId>,
@@ -64,6 +66,8 @@ pub struct Region {
     /// Barriers of others that could not be passed on, and the hop whose removal this table does not show yet.
     broken: BTreeMap<(Uid, u64), Uid>,
     departure: Departure,
+    /// When what has not moved away is forced, at the latest.
+    bound: Timestamp,
     /// Those that leave and want to know when nothing of this node is under way through them, and the ways that must change first.
     leaving: BTreeMap<Uid, (Version, BTreeSet<ShardId>)>,
     report: ShardReport,
@@ -74,19 +78,23 @@ pub struct Region {
 struct Started {
     kind: Arc<Kind>,
     hosts: bool,
+    pace: Pace,
     /// Set once it is to end here: since when.
     ended: Option<Timestamp>,
+    /// Whether what does not move is forced, because it ends here.
+    is_forced: bool,
 }
 
 impl Region {
     /// Of the node `me`, which knows that table and has started no type yet.
     pub fn new(me: Uid, table: Arc<Table>, patience: Patience, flaws: Flaws) -> Self {
         Self {
-            host: Host { me, flaws },
+            host: Host { me, flaws, now: Timestamp::ZERO },
             patience,
             table,
             kinds: BTreeMap::new(),
             residences: BTreeMap::new(),
+            going: BTreeSet::new(),
             ways: BTreeMap::new(),
             awaiting: BTreeMap::new(),
             nonce: 0,
@@ -95,6 +103,7 @@ impl Region {
             remembered: BTreeSet::new(),
             broken: BTreeMap::new(),
             departure: Departure::Staying,
+            bound: Timestamp::NEVER,
             leaving: BTreeMap::new(),
             report: ShardReport::default(),
         }
@@ -201,6 +210,9 @@ impl Region {
         let residence = self.residences.entry(shard).or_insert_with(|| Residence::new(shard));
         let mut remembered = Vec::new();
         residence.follow(entry, self.host, &mut remembered, effects);
+        if residence.is_moving() {
+            self.going.insert(shard);
+        }
         self.remember(now, shard, remembered);
     }
 
@@ -274,6 +286,13 @@ impl Region {
             }
             Word::Leaving { version } => self.hear_leaving(from, version, effects),
             Word::Clear { version } => self.hear_clear(now, from, version, effects),
+            Word::Taken { shard, epoch, .. } => {
+                if let Some(home) = self.residences.get_mut(&shard)
+                    && home.note_taken(from, epoch, now)
+                {
+                    self.note_progress(now);
+                }
+            }
         }
     }
 
@@ -331,8 +350,15 @@ impl Region {
         }
     }
 
-    fn start(&mut self, now: Timestamp, kind: &Arc<Kind>, hosts: bool, effects: &mut Effects<Effect>) {
-        self.kinds.insert(kind.name.clone(), Started { kind: kind.clone(), hosts, ended: None });
+    fn start(
+        &mut self,
+        now: Timestamp,
+        kind: &Arc<Kind>,
+        (hosts, pace): (bool, Pace),
+        effects: &mut Effects<Effect>,
+    ) {
+        let started = Started { kind: kind.clone(), hosts, pace, ended: None, is_forced: false };
+        self.kinds.insert(kind.name.clone(), started);
         if let Some(id) = self.table.kind_named(&kind.name).map(|(id, _)| id)
             && self.started_ids().contains(&id)
         {
@@ -351,6 +377,9 @@ impl Region {
         let residence = self.residences.entry(shard).or_insert_with(|| Residence::new(shard));
         let mut remembered = Vec::new();
         act(residence, table.shard(shard), self.host, &mut remembered, effects);
+        if residence.is_moving() {
+            self.going.insert(shard);
+        }
         self.remember(now, shard, remembered);
     }
 
@@ -368,6 +397,25 @@ impl Region {
                 effects.push(Effect::Publish(Event::Refused { shard, epoch, seen, is_far_ahead }));
             }
         });
+    }
+
+    /// When the move of that shard is late unless it makes progress.
+    fn late_at(&self, shard: ShardId) -> Timestamp {
+        let Some(residence) = self.residences.get(&shard) else { return Timestamp::NEVER };
+        let started = self.table.kind(shard.kind).and_then(|kind| self.kinds.get(&kind.kind().name));
+        residence.late_at(started.map(|started| started.pace).unwrap_or_default())
+    }
+
+    /// Moves that have made no progress for too long cannot be: the coordinator calls them off.
+    fn call_late_ones_off(&mut self, now: Timestamp) {
+        self.going.retain(|shard| self.residences.get(shard).is_some_and(Residence::is_moving));
+        let late: Vec<ShardId> =
+            self.going.iter().filter(|shard| self.late_at(**shard) <= now).copied().collect();
+        for shard in late {
+            if let Some(residence) = self.residences.get_mut(&shard) {
+                residence.give_up();
+            }
+        }
     }
 
     /// What ends by time, and what is said again.
@@ -394,6 +442,7 @@ impl Region {
                 });
             }
         }
+        self.call_late_ones_off(now);
         self.end_kinds(now, effects);
         self.depart(now, effects);
     }
@@ -409,6 +458,7 @@ impl Region {
         };
         self.places.retain(|shard, (to, _)| open(*to, *shard));
         if self.is_member(me) {
+            report.is_forcing = self.is_forcing();
             for started in self.kinds.values() {
                 let shown = self.table.kind_named(&started.kind.name);
                 let is_host = shown.is_some_and(|(_, shown)| shown.hosts().contains(&me));
@@ -497,9 +547,10 @@ impl Machine for Region {
     type Effect = Effect;
 
     fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
+        self.host.now = now;
         match input {
             Input::Table(table) => self.follow(now, table, effects),
-            Input::Start { kind, hosts } => self.start(now, &kind, hosts, effects),
+            Input::Start { kind, hosts, pace } => self.start(now, &kind, (hosts, pace), effects),
             Input::End { kind } => {
                 if let Some(started) = self.kinds.get_mut(&kind) {
                     (started.hosts, started.ended) = (false, started.ended.or(Some(now)));
@@ -511,6 +562,12 @@ impl Machine for Region {
                 }
             }
             Input::Closed { shard, used } => self.closed(now, shard, used, effects),
+            Input::PutOff { shard, epoch } => {
+                self.at_residence(now, shard, effects, |home, _, _, _, _| home.put_off(epoch));
+            }
+            Input::Freezing { shard, epoch } => {
+                self.at_residence(now, shard, effects, |home, _, host, _, _| home.freezing(epoch, host));
+            }
             Input::Froze { shard, epoch } => {
                 self.at_residence(now, shard, effects, |home, _, host, kept, effects| {
                     home.froze(epoch, host, kept, effects);
@@ -537,6 +594,7 @@ impl Machine for Region {
                 self.places.insert(shard, (to, now + self.patience.places));
             }
             Input::Drain => self.begin_to_leave(now),
+            Input::Bound(at) => self.bound = self.bound.min(at),
             Input::Deadline => {}
         }
         self.pass_time(now, effects);
@@ -548,7 +606,9 @@ impl Machine for Region {
         let record = self.remembered.first().map(|(until, ..)| *until);
         let places = self.places.values().map(|(_, until)| *until);
         let kinds = self.next_end();
-        barriers.chain(record).chain(places).chain(kinds).fold(self.departure.next_deadline(), Timestamp::min)
+        let going = self.going.iter().map(|shard| self.late_at(*shard));
+        let ends = barriers.chain(record).chain(places).chain(kinds).chain(going);
+        ends.fold(self.departure.next_deadline(self.bound), Timestamp::min)
     }
 
     fn assert_invariants(&self, _: Timestamp) {

@@ -14,7 +14,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::interface::{Dropped, Effect, Event};
+use super::interface::{Dropped, Effect, Event, Pace};
 use crate::flaws::{Flaw, Flaws};
 use crate::incarnation::Uid;
 use crate::machine::Effects;
@@ -35,6 +35,8 @@ pub(super) struct Residence {
     expected: Option<Epoch>,
     /// The move that cannot be.
     impossible: Option<Epoch>,
+    /// When the move away from here last made progress; never late, if that is `NEVER`.
+    progress: Timestamp,
     /// The newest epoch at which it was ever owned here: none that is not above it runs here again.
     newest: Epoch,
     /// The newest epoch that the lane was told of. Below `newest` if the epoch was raised after all of the shard was dropped here.
@@ -85,6 +87,7 @@ pub(super) enum Remembered {
 pub(super) struct Host {
     pub(super) me: Uid,
     pub(super) flaws: Flaws,
+    pub(super) now: Timestamp,
 }
 
 impl Residence {
@@ -95,6 +98,7 @@ impl Residence {
             installed: None,
             expected: None,
             impossible: None,
+            progress: Timestamp::NEVER,
             newest: Epoch::ZERO,
             ran: Epoch::ZERO,
             refused: None,
@@ -200,10 +204,12 @@ impl Residence {
                 (None, Some((to, next))) => {
                     effects.push(Effect::Freeze { shard, epoch, to, next });
                     self.home = Home::Freezing { epoch, to, next };
+                    self.progress = host.now;
                 }
                 (Some((_, before)), Some((to, next))) if before != next => {
                     effects.push(Effect::Transfer { shard, epoch, to, next });
                     self.home = Home::Freezing { epoch, to, next };
+                    self.progress = host.now;
                 }
                 (None, None) | (Some(_), Some(_)) => {}
             }
@@ -276,6 +282,51 @@ impl Residence {
         if let Some((to, next)) = moving {
             effects.push(Effect::Freeze { shard, epoch, to, next });
             self.home = Home::Freezing { epoch, to, next };
+            self.progress = host.now;
+        }
+    }
+
+    /// The lane waits with that move: it is not late, however long that takes.
+    pub(super) fn put_off(&mut self, at: Epoch) {
+        if matches!(self.home, Home::Freezing { next, .. } if next == at) {
+            self.progress = Timestamp::NEVER;
+        }
+    }
+
+    /// The lane begins with that move.
+    pub(super) fn freezing(&mut self, at: Epoch, host: Host) {
+        if matches!(self.home, Home::Freezing { next, .. } if next == at) {
+            self.progress = host.now;
+        }
+    }
+
+    /// The node that it moves to has taken more of it in. Whether it was that node that said so.
+    pub(super) fn note_taken(&mut self, from: Uid, at: Epoch, now: Timestamp) -> bool {
+        let (Home::Freezing { to, next, .. } | Home::Frozen { to, next, .. }) = self.home else {
+            return false;
+        };
+        let is_news = (to, next) == (from, at) && self.progress != Timestamp::NEVER;
+        if is_news {
+            self.progress = now;
+        }
+        is_news
+    }
+
+    /// When its move is late unless it makes progress.
+    pub(super) fn late_at(&self, pace: Pace) -> Timestamp {
+        let allowed = match self.home {
+            Home::Freezing { .. } => pace.turns.saturating_add(pace.stall),
+            Home::Frozen { .. } => pace.stall,
+            Home::Empty | Home::Running { .. } => return Timestamp::NEVER,
+        };
+        self.progress + allowed
+    }
+
+    /// Its move has made no progress for too long.
+    pub(super) fn give_up(&mut self) {
+        self.progress = Timestamp::NEVER;
+        if let Home::Freezing { next, .. } | Home::Frozen { next, .. } = self.home {
+            self.impossible = Some(next);
         }
     }
 
@@ -291,6 +342,7 @@ impl Residence {
             && next == at
         {
             self.home = Home::Frozen { epoch, to, next };
+            self.progress = host.now;
             if host.flaws.has(Flaw::ReleasesBeforeCommit) {
                 effects.push(Effect::Release { shard: self.shard, epoch, to, next });
                 self.home = Home::Empty;

@@ -2,6 +2,7 @@
 
 mod departure;
 mod hosting;
+mod late;
 mod raising;
 mod sending;
 
@@ -47,11 +48,21 @@ struct Rig {
 }
 
 impl Rig {
-    /// Nodes 1 to 4 are members and host the type; node 1 has started it. The table is at version 9.
+    /// Nodes 1 to 4 are members and host the type; node 1 has started it. The table is at version 9. What does not move within 60 s is forced.
     fn new() -> Self {
+        Self::with_bound(Some(Duration::from_secs(60)))
+    }
+
+    /// The same, and nothing is forced by itself.
+    fn without_a_bound() -> Self {
+        Self::with_bound(None)
+    }
+
+    fn with_bound(drain: Option<Duration>) -> Self {
         let cluster = Cluster { name: 1, era: 1, founder: uid(1) };
         let table = Table::new(cluster);
-        let region = Region::new(uid(1), Arc::new(table.clone()), Patience::default(), Flaws::default());
+        let patience = Patience { drain, ..Patience::default() };
+        let region = Region::new(uid(1), Arc::new(table.clone()), patience, Flaws::default());
         let mut rig = Self { region, table, now: Timestamp::from_millis(1000) };
         for number in 1..=4 {
             rig.admit(number);
@@ -62,7 +73,7 @@ impl Rig {
         }
         assert_eq!(rig.see(), vec![]);
         assert_eq!(
-            rig.tell(Input::Start { kind: kind(), hosts: true }),
+            rig.tell(Input::Start { kind: kind(), hosts: true, pace: Pace::default() }),
             vec![],
             "the table shows it already"
         );

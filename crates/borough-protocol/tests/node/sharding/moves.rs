@@ -74,21 +74,36 @@ fn what_cannot_be_is_called_off_and_rests() {
 }
 
 #[test]
-fn what_is_frozen_and_does_not_arrive_within_ten_seconds_is_called_off() {
+fn a_move_lasts_as_long_as_its_owner_does_not_say_that_it_is_late() {
     let mut town = Town::full(THREE, &still());
     let (number, epoch) = town.begin_move("c");
-    town.rig.pass(5 * SECOND);
+    town.rig.always("turns may take long", 80 * SECOND, |rig| entry(rig, number).moving.is_some());
     town.say("a", |report| report.frozen = vec![(shard(number), epoch)]);
-    town.rig.always("it may still arrive", 9 * SECOND, |rig| entry(rig, number).moving.is_some());
-    town.rig.wait_until("called off", 2 * SECOND, |rig| entry(rig, number).moving.is_none());
+    town.rig.always("it may still arrive", 80 * SECOND, |rig| entry(rig, number).moving.is_some());
 }
 
 #[test]
-fn a_move_whose_owner_never_freezes_is_called_off() {
+fn the_rests_between_tries_double_up_to_five_minutes_and_end_once_its_owner_can_wait_no_longer() {
     let mut town = Town::full(THREE, &still());
-    let (number, _) = town.begin_move("c");
-    town.rig.always("turns may take long", 74 * SECOND, |rig| entry(rig, number).moving.is_some());
-    town.rig.wait_until("called off", 2 * SECOND, |rig| entry(rig, number).moving.is_none());
+    let (number, mut epoch) = town.begin_move("c");
+    let to = town.rig.uid("c");
+    town.say("b", |report| report.places = vec![(shard(number), to)]);
+    let next_try = |epoch: Epoch| move |rig: &Rig| entry(rig, number).moving == Some((to, epoch.next()));
+    for rest in [5, 10, 20, 40, 80, 160, 300, 300] {
+        town.say("a", |report| report.impossible = vec![(shard(number), epoch)]);
+        town.rig.wait_until("called off", 100 * MILLI, |rig| entry(rig, number).moving.is_none());
+        town.rig.always("it rests", rest * SECOND - SECOND, |rig| entry(rig, number).moving.is_none());
+        town.rig.wait_until("another try", 2 * SECOND, next_try(epoch));
+        epoch = epoch.next();
+    }
+    town.say("a", |report| report.impossible = vec![(shard(number), epoch)]);
+    town.rig.wait_until("called off", 100 * MILLI, |rig| entry(rig, number).moving.is_none());
+    town.say("a", |report| report.is_forcing = true);
+    town.rig.wait_until("another try at once", SECOND, next_try(epoch));
+    epoch = epoch.next();
+    town.say("a", |report| report.impossible = vec![(shard(number), epoch)]);
+    town.rig.wait_until("called off", 100 * MILLI, |rig| entry(rig, number).moving.is_none());
+    town.rig.always("but not again and again", 5 * SECOND, |rig| entry(rig, number).moving.is_none());
 }
 
 #[test]

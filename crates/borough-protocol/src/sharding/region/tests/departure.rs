@@ -6,6 +6,8 @@ fn leaving(to: u64, version: Version) -> Effect {
     Effect::Send { to: uid(to), word: Word::Leaving { version } }
 }
 
+const FORCE: Effect = Effect::Force { kind: KindId(0) };
+
 fn clear(to: u64, version: Version) -> Effect {
     Effect::Send { to: uid(to), word: Word::Clear { version } }
 }
@@ -92,8 +94,11 @@ fn a_move_to_a_node_that_leaves_holds_it_no_longer_than_its_patience() {
     rig.change(Change::Drain(uid(1)));
     rig.see();
     assert_eq!(rig.tell(Input::Drain), vec![]);
+    assert_eq!(rig.wait(), (60_000, vec![FORCE]));
     let discard = Effect::Discard { shard: SHARD, epoch: e(2) };
-    assert_eq!(rig.wait(), (60_000, vec![discard, Effect::Drained]));
+    let version = rig.table.version();
+    let asks = [leaving(2, version), leaving(3, version), leaving(4, version)];
+    assert_eq!(rig.wait(), (10_000, [vec![discard], asks.to_vec()].concat()));
 }
 
 #[test]
@@ -157,8 +162,52 @@ fn what_has_not_moved_away_in_time_is_dropped() {
     let mut rig = Rig::new();
     rig.step_and_see(Step::Own(uid(1), e(1)));
     assert_eq!(rig.tell(Input::Drain), vec![]);
+    assert_eq!(rig.wait(), (60_000, vec![FORCE]));
+    assert!(rig.report().is_forcing, "what rests is to be tried again");
     let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::TooLate };
-    assert_eq!(rig.wait(), (60_000, vec![drop, Effect::Drained]));
+    let version = rig.table.version();
+    let asks = [leaving(2, version), leaving(3, version), leaving(4, version)];
+    assert_eq!(rig.wait(), (10_000, [vec![drop], asks.to_vec()].concat()));
+    for _ in 0..19 {
+        assert_eq!(rig.wait(), (500, asks.to_vec()));
+    }
+    assert_eq!(rig.wait(), (500, vec![Effect::Drained]), "nobody has answered");
+}
+
+#[test]
+fn a_node_that_leaves_without_a_bound_drops_nothing_until_it_is_told_to() {
+    let mut rig = Rig::without_a_bound();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    assert_eq!(rig.tell(Input::Drain), vec![]);
+    assert_eq!(rig.region.next_deadline(), Timestamp::NEVER);
+    rig.now = rig.now + Duration::from_secs(1000);
+    let until = rig.now + Duration::from_secs(7);
+    assert_eq!(rig.tell(Input::Bound(until)), vec![]);
+    assert_eq!(rig.wait(), (7_000, vec![FORCE]));
+    let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::TooLate };
+    let (waited, effects) = rig.wait();
+    assert_eq!((waited, &effects[0]), (10_000, &drop));
+}
+
+#[test]
+fn what_is_forced_and_gets_on_is_not_dropped() {
+    let mut rig = Rig::new();
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    rig.change(Change::Drain(uid(1)));
+    rig.see();
+    rig.tell(Input::Drain);
+    assert_eq!(rig.wait(), (60_000, vec![FORCE]));
+    rig.step_and_see(Step::Move(uid(2), e(2)));
+    rig.froze(e(2));
+    for parts in 1..=5 {
+        rig.now = rig.now + Duration::from_secs(9);
+        assert_eq!(rig.hear(2, Word::Taken { shard: SHARD, epoch: e(2), parts }), vec![]);
+    }
+    rig.step(Step::Settle(e(2)));
+    let release = Effect::Release { shard: SHARD, epoch: e(1), to: uid(2), next: e(2) };
+    assert!(rig.see().contains(&release));
 }
 
 #[test]

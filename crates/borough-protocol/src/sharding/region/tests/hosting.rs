@@ -177,7 +177,7 @@ fn an_impossible_move_is_reported_until_it_is_called_off() {
 fn a_type_is_reported_until_the_table_shows_it_and_again_when_it_ends() {
     let mut rig = Rig::new();
     let other = Arc::new(Kind { name: "order".into(), ..(*kind()).clone() });
-    rig.tell(Input::Start { kind: other.clone(), hosts: true });
+    rig.tell(Input::Start { kind: other.clone(), hosts: true, pace: Pace::default() });
     assert_eq!(rig.report().kinds, vec![(other.clone(), true)]);
     rig.change(Change::Declare(other.clone()));
     rig.see();
@@ -200,8 +200,10 @@ fn a_type_that_no_other_hosts_ends_once_its_lanes_have_dropped_it() {
     }
     rig.step_and_see(Step::Own(uid(1), e(1)));
     assert_eq!(rig.tell(Input::End { kind: kind().name.clone() }), vec![], "another may be about to host it");
+    assert_eq!(rig.wait(), (60_000, vec![Effect::Force { kind: KindId(0) }]));
+    assert!(rig.report().is_forcing);
     let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::NoOtherHost };
-    assert_eq!(rig.wait(), (3_000, vec![drop]));
+    assert_eq!(rig.wait(), (10_000, vec![drop]));
     assert_eq!(
         (&rig.report().ended, rig.report().dropped.len()),
         (&vec![KindId(0)], 0),
@@ -227,7 +229,8 @@ fn a_type_that_is_hosted_again_where_it_was_dropped_begins_anew() {
     rig.step_and_see(Step::Own(uid(1), e(1)));
     rig.tell(Input::End { kind: kind().name.clone() });
     rig.wait();
-    rig.tell(Input::Start { kind: kind(), hosts: true });
+    rig.wait();
+    rig.tell(Input::Start { kind: kind(), hosts: true, pace: Pace::default() });
     rig.tell(Input::Dropped { shard: SHARD, epoch: e(1) });
     assert_eq!(
         rig.report().ended,
@@ -247,8 +250,24 @@ fn a_type_whose_shards_do_not_move_away_in_time_is_dropped() {
     let mut rig = Rig::new();
     rig.step_and_see(Step::Own(uid(1), e(1)));
     assert_eq!(rig.tell(Input::End { kind: kind().name.clone() }), vec![], "others host it");
+    assert_eq!(rig.wait(), (60_000, vec![Effect::Force { kind: KindId(0) }]));
     let drop = Effect::Drop { shard: SHARD, epoch: e(1), why: Dropped::TooLate };
-    assert_eq!(rig.wait(), (60_000, vec![drop]));
+    assert_eq!(rig.wait(), (10_000, vec![drop]));
+}
+
+#[test]
+fn a_type_that_ends_without_a_bound_is_never_dropped() {
+    let mut rig = Rig::without_a_bound();
+    for number in 2..=4 {
+        rig.change(Change::EndHosting(uid(number), KindId(0)));
+    }
+    rig.step_and_see(Step::Own(uid(1), e(1)));
+    assert_eq!(rig.tell(Input::End { kind: kind().name.clone() }), vec![]);
+    assert_eq!(rig.region.next_deadline(), Timestamp::NEVER);
+    rig.change(Change::Host(uid(2), KindId(0)));
+    rig.step(Step::Move(uid(2), e(2)));
+    let freeze = Effect::Freeze { shard: SHARD, epoch: e(1), to: uid(2), next: e(2) };
+    assert!(rig.see().contains(&freeze), "it lives on until another hosts it");
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn what_was_raised_after_it_was_dropped_is_reported_as_dropped() {
     rig.step_and_see(Step::Own(uid(1), e(1)));
     rig.tell(Input::End { kind: kind().name.clone() });
     rig.wait();
+    rig.wait();
     assert_eq!(rig.step_and_see(Step::Raise(e(9))), vec![close()], "nothing lives here that could be raised");
     assert!(rig.report().dropped.is_empty(), "its entities have not ended yet");
     rig.tell(Input::Dropped { shard: SHARD, epoch: e(1) });

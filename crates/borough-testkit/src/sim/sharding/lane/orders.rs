@@ -37,6 +37,7 @@ impl Lane {
             | Effect::Send { .. }
             | Effect::Report(_)
             | Effect::Publish(_)
+            | Effect::Force { .. }
             | Effect::Drained => unreachable!("that is no order to a lane"),
         }
     }

@@ -8,7 +8,7 @@ use borough_protocol::flaws::Flaw;
 use borough_protocol::incarnation::Uid;
 use borough_protocol::machine::Machine;
 use borough_protocol::node::Command;
-use borough_protocol::sharding::region::{Effect, Input, Patience, Word};
+use borough_protocol::sharding::region::{Effect, Input, Pace, Patience, Word};
 use borough_protocol::sharding::{Epoch, KindId, ShardId};
 
 use super::{Act, World};
@@ -44,7 +44,8 @@ impl World {
             }
             None => {
                 let (load, flaws) = (sharding.load.clone(), self.settings.flaws);
-                let patience = Patience { drain: std::time::Duration::from_secs(20), ..Patience::default() };
+                let patience =
+                    Patience { drain: Some(std::time::Duration::from_secs(10)), ..Patience::default() };
                 life.site = Some(Box::new(Site::new(uid, table, load.senders, patience, flaws)));
                 // Of those that were removed before it came it hears nothing else.
                 let removed: Vec<Uid> = table.removed().keys().copied().collect();
@@ -205,7 +206,8 @@ impl World {
             }
             Effect::Send { to, word } => self.transmit(slot, to, Frame::Word(word))?,
             Effect::Report(report) => commands.push(Command::Shards(Arc::new(report))),
-            Effect::Publish(_) => {}
+            // Turns end by themselves here.
+            Effect::Publish(_) | Effect::Force { .. } => {}
             Effect::Drained => commands.push(Command::Drained),
             Effect::Start { shard, .. }
             | Effect::Freeze { shard, .. }
@@ -231,7 +233,7 @@ impl World {
         let Some(kind) = self.sharding.as_ref().map(|sharding| sharding.load.kinds[kind].0.clone()) else {
             return Ok(());
         };
-        self.tell_region(slot, Input::Start { kind, hosts })
+        self.tell_region(slot, Input::Start { kind, hosts, pace: Pace::default() })
     }
 
     pub(super) fn end_type(&mut self, slot: SlotIndex, kind: usize) -> Result<(), Violation> {
