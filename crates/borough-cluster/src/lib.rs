@@ -52,7 +52,7 @@ pub use self::durability::DurabilityError;
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DataError, DownError, DrainError,
     Gathered, LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle,
-    RecoverError, RecoveryMember, RecoveryPlan, RemoteLookupError, StartError,
+    RecoverError, RecoveryMember, RecoveryPlan, RemoteLookupError, RunError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{

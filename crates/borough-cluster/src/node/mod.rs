@@ -6,6 +6,7 @@ mod handle;
 mod leave;
 mod recovery;
 mod remote;
+mod run;
 mod settings;
 mod strays;
 
@@ -19,7 +20,9 @@ use borough_protocol::node::{Command, Input};
 use tokio::sync::watch;
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
-pub use self::error::{DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, StartError};
+pub use self::error::{
+    DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, RunError, StartError,
+};
 pub use self::handle::NodeHandle;
 pub use self::recovery::{RecoveryMember, RecoveryPlan};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
