@@ -57,11 +57,11 @@ pub use self::node::{
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
     Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS,
-    ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError, Envelope, EpochRefused, ExplainError,
-    Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats, Passivation, Policy,
-    ProxyBuilder, Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap,
-    ShardMoves, ShardNews, ShardPlace, ShardRefusals, ShardStats, StateLoss, StateLossCount, StateLosses,
-    TurnTimes, WedgedWorker,
+    ENTITY_START_TIMEOUT, EntitiesError, EntityMessage, EntityPage, EntityRef, EntityStartError, Envelope,
+    EpochRefused, ExplainError, Explanation, Extractor, Fence, Fenced, KindStats, Mail, MoveError, NodeStats,
+    Passivation, Policy, ProxyBuilder, Region, RegionError, ShardBuilder, ShardDeadLetters, ShardError,
+    ShardEvent, ShardMap, ShardMoves, ShardNews, ShardPlace, ShardRefusals, ShardStats, StateLoss,
+    StateLossCount, StateLosses, TurnTimes, WedgedWorker,
 };
 pub use self::topology::{Ended, Failure, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

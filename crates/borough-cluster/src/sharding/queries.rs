@@ -18,6 +18,7 @@ use super::error::{ExplainError, MoveError};
 use super::events::{ShardEvent, ShardMoves};
 use super::host::{Depth, TurnTimes, Woken};
 use super::lack::{self, Lack};
+use super::listing::EntityPage;
 use super::loss::StateLosses;
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
@@ -109,6 +110,13 @@ pub(crate) enum Query {
         id: EntityId,
         reply: Reply<Woken>,
     },
+    /// Which entities of that shard live there; nothing if it does not.
+    List {
+        kind: String,
+        shard: u32,
+        after: Option<EntityId>,
+        reply: Reply<Option<EntityPage>>,
+    },
 }
 
 /// Answers what other nodes ask.
@@ -123,6 +131,13 @@ impl Actor for Registrar {
         let Some(sharding) = self.sharding.upgrade() else { return Ok(()) };
         match query {
             Query::Stats(reply) => reply.send(sharding.stats(Depth::Entities).await),
+            // Apart: a lane that a handler holds up answers late.
+            Query::List { kind, shard, after, reply } => {
+                let listed = sharding.list_here(&kind, shard, after);
+                drop(sharding.runtime().spawn(async move {
+                    reply.send(timeout(STATS_TIME, listed).await.ok().flatten());
+                }));
+            }
             Query::Wake { kind, id, reply } => match sharding.shell(&kind) {
                 None => reply.send(Woken::Elsewhere),
                 // Apart: it takes as long as the entity does to begin.

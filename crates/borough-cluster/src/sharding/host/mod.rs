@@ -21,6 +21,7 @@ mod hall;
 mod index;
 mod inlet;
 mod lane;
+mod listing;
 mod obeying;
 mod order;
 mod pace;
