@@ -1,11 +1,12 @@
-//! Which entities live: their ids, a page at a time.
+//! Which entities live: their ids, a page at a time, and what is said of where they are.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use borough_cluster::{EntitiesError, EntityId, IntoEntityId, Node, Region};
+use borough_cluster::{Allocation, EntitiesError, EntityId, IntoEntityId, Node, Region};
 
-use crate::book::{Book, books};
-use crate::rig::{Rig, within};
+use crate::book::{Book, Writer, books};
+use crate::rig::{Rig, after, within};
 
 /// More than one page holds.
 const MANY: usize = 2500;
@@ -61,4 +62,23 @@ async fn what_cannot_be_listed_is_an_error_that_says_why() {
     assert_eq!(unknown, EntitiesError::Unknown { kind: "pens".into() });
     let beyond = within(region.entities_of(16, None)).await.unwrap_err();
     assert_eq!(beyond.to_string(), "books has no shard 16: it has 16, counted from 0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn why_a_shard_is_where_it_is_names_the_rule_that_chose_its_owner() {
+    let mut rig = Rig::new(162);
+    let [a] = rig.cluster(["a:1"]).await;
+    for (name, allocation, words) in [
+        ("least", Allocation::LeastShards { absolute: 0, percent: 10 }, "which had the fewest shards"),
+        ("hashed", Allocation::Rendezvous, "by the hash of its number"),
+        ("placed", Allocation::External, "by an order"),
+    ] {
+        let region =
+            a.shard(name, |_| Writer::default()).shards(16).allocation(allocation).start().await.unwrap();
+        within(region.start("x")).await.unwrap();
+        after(Duration::from_secs(1)).await;
+        let why = a.explain(name, "x").unwrap().why;
+        assert!(why.contains(words) && why.contains("started empty"), "{name}: {why}");
+        assert_eq!(why.contains("fewest"), name != "hashed", "{name}: {why}");
+    }
 }
