@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::io;
 
-use borough::Node;
+use borough::{Fault, Node};
 
 /// An error of a user, with a cause that its own text does not repeat.
 #[derive(Debug)]
@@ -57,4 +57,59 @@ async fn a_cause_that_the_text_repeats_is_printed_once() {
     let text = refused.to_string();
     assert_eq!(printed(refused), text);
     assert_eq!(text.matches("cannot listen at").count(), 1, "{text}");
+}
+
+#[test]
+fn what_becomes_a_box_of_an_error_becomes_one_with_a_question_mark() {
+    fn text() -> Result<(), borough::Error> {
+        Err("no such account")?
+    }
+    fn owned() -> Result<(), borough::Error> {
+        Err(String::from("no such account").into())
+    }
+    fn boxed() -> Result<(), borough::Error> {
+        let result: Result<(), Box<dyn std::error::Error + Send + Sync>> = Err("no such account".into());
+        Ok(result?)
+    }
+    fn again() -> Result<(), borough::Error> {
+        Ok(boxed()?)
+    }
+    for error in [text(), owned(), boxed(), again()].map(Result::unwrap_err) {
+        assert_eq!(
+            (error.to_string(), format!("{error:?}")),
+            ("no such account".into(), "no such account".into())
+        );
+    }
+}
+
+#[test]
+fn a_fault_becomes_one_with_a_question_mark_and_back() {
+    fn fails() -> Result<(), Fault> {
+        Err(unread())?
+    }
+    fn outside() -> Result<(), borough::Error> {
+        Ok(fails()?)
+    }
+    fn inside() -> Result<(), Fault> {
+        Ok(outside()?)
+    }
+    assert!(outside().unwrap_err().is::<Unread>());
+    let fault = inside().unwrap_err();
+    assert!(fault.downcast_ref::<Unread>().is_some());
+    assert_eq!(printed(fault), printed(unread()));
+}
+
+#[test]
+fn the_error_that_it_was_made_from_can_be_had_again() {
+    fn outside() -> Result<(), Box<dyn std::error::Error>> {
+        Err(borough::Error::from(unread()))?
+    }
+    assert!(outside().unwrap_err().is::<Unread>());
+    let error = borough::Error::from(unread());
+    assert_eq!(error.source().unwrap().to_string(), "the disk is gone");
+    let error = error.downcast::<fmt::Error>().unwrap_err();
+    assert!(error.downcast_ref::<Unread>().is_some());
+    assert_eq!(format!("{error:#?}"), format!("{:#?}", unread()));
+    assert_eq!(error.downcast::<Unread>().unwrap().source.to_string(), "the disk is gone");
+    assert!(borough::Error::from(unread()).into_boxed().is::<Unread>());
 }
