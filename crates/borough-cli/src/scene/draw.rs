@@ -208,3 +208,94 @@ fn wrapped(lines: &[Line<'_>], width: u16) -> u16 {
 fn fitting(length: usize) -> u16 {
     u16::try_from(length).unwrap_or(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use borough_management::view::{Place, ShardMap, Shards};
+
+    use super::*;
+    use crate::scene::News;
+
+    const NAMES: [&str; 4] = ["city-hall", "downtown", "harbour", "uptown"];
+
+    fn member(name: &str) -> Member {
+        Member {
+            node: name.to_owned(),
+            address: "127.0.0.1:1".to_owned(),
+            uid: "1".to_owned(),
+            state: "up".to_owned(),
+            is_reachable: true,
+            is_voter: true,
+            is_coordinator: false,
+            phi_milli: None,
+            roles: Vec::new(),
+            app_version: String::new(),
+            zone: String::new(),
+            management: None,
+        }
+    }
+
+    /// A demo of three nodes that has run for a while.
+    fn scene() -> Scene {
+        let members = Members {
+            cluster: "demo".to_owned(),
+            seen_by: NAMES[0].to_owned(),
+            standing: "member".to_owned(),
+            advice: None,
+            version: "1.1".to_owned(),
+            coordinator: None,
+            tolerates: 1,
+            members: NAMES.map(member).into(),
+        };
+        let owner = |shard: u32| NAMES[1 + shard as usize % 3].to_owned();
+        let place = |shard| Place { shard, owner: Some(owner(shard)), epoch: 1, moving_to: None };
+        let kind = ShardMap {
+            kind: "sensors".to_owned(),
+            shards: 256,
+            hosts: Vec::new(),
+            places: (0..256).map(place).collect(),
+        };
+        let mut scene = Scene::default();
+        scene.take_in(News::Table(members, Shards { seen_by: NAMES[0].to_owned(), kinds: vec![kind] }));
+        scene
+    }
+
+    fn drawn(width: u16, height: u16, footer: &Footer) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen in memory");
+        terminal.draw(|frame| draw(frame, &scene(), footer)).expect("it cannot fail");
+        let cells = terminal.backend().buffer().content.chunks(usize::from(width));
+        cells.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
+    }
+
+    #[test]
+    fn a_small_terminal_shows_every_node_all_shards_and_the_keys() {
+        let facts =
+            "sent 104 950 (5 000 a second), refused 0; answers p50 312 us, p99 1.4 ms; survives 1 loss now";
+        let invitation =
+            "dashboard http://127.0.0.1:25580; in another terminal: borough top --address 127.0.0.1:25580";
+        let keys = "a add a node   k kill -9   d drain   l leave   p pause, go on   up, down choose   q quit";
+        let notices = (0..4).map(|number| Line::raw(format!("notice {number}")));
+        let lines = [facts].into_iter().map(Line::raw).chain(notices).chain([invitation, keys].map(Line::raw));
+        let footer = Footer { lines: lines.collect(), selected: None };
+        let rows = drawn(80, 24, &footer);
+        let shows = |words: &str| rows.iter().any(|row| row.contains(words));
+        for words in
+            NAMES.iter().copied().chain(["sensors: 256 shards", "notice 3", "q quit", "survives the loss"])
+        {
+            assert!(shows(words), "{words} is not on it:\n{}", rows.join("\n"));
+        }
+        let tiles = rows.iter().filter(|row| {
+            row.starts_with("BCDBCD") || row.starts_with("CDBCDB") || row.starts_with("DBCDBC")
+        });
+        assert_eq!(tiles.count(), 4, "{}", rows.join("\n"));
+    }
+
+    #[test]
+    fn a_large_terminal_shows_who_has_most_to_do_and_all_that_happened() {
+        let lines = (0..4).map(|number| Line::raw(format!("notice {number}"))).collect();
+        let rows = drawn(100, 40, &Footer { lines, ..Footer::default() });
+        for words in ["no entity has messages waiting", "turns: p50", "notice 0", "notice 3"] {
+            assert!(rows.iter().any(|row| row.contains(words)), "{}", rows.join("\n"));
+        }
+    }
+}

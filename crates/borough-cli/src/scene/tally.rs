@@ -86,19 +86,43 @@ fn plus(row: Row, kind: &KindStats) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use borough_management::view::{NodeStats, Turns};
+    use borough_management::view::{Count, Moves, NodeStats, Turns};
 
     use super::*;
 
+    fn node(name: &str, kind: KindStats) -> NodeStats {
+        NodeStats { node: name.to_owned(), kinds: vec![kind], state_losses: Vec::new(), data_directory: None }
+    }
+
     fn look(at_millis: u64, handled: u64) -> Stats {
-        let kind = KindStats { handled, ..KindStats::default() };
-        let node = NodeStats {
-            node: "harbour".to_owned(),
-            kinds: vec![kind],
-            state_losses: Vec::new(),
-            data_directory: None,
+        look_at(at_millis, vec![node("harbour", KindStats { handled, ..KindStats::default() })])
+    }
+
+    fn look_at(at_millis: u64, nodes: Vec<NodeStats>) -> Stats {
+        Stats { seen_by: "harbour".to_owned(), at_millis, nodes, missing: Vec::new() }
+    }
+
+    /// One that has refused so many messages, and to which so many shards came.
+    fn counted(name: &str, refused: u64, arrived: u64) -> NodeStats {
+        let refused = vec![Count { name: "full".to_owned(), value: refused }];
+        let moves = Moves { arrived, ..Moves::default() };
+        node(name, KindStats { refused, moves, entities: 100, ..KindStats::default() })
+    }
+
+    #[test]
+    fn what_was_refused_or_moved_stays_counted_when_its_node_is_gone_or_starts_again() {
+        let mut tally = Tally::default();
+        let mut told = |at, nodes| {
+            tally.add(&look_at(at, nodes));
+            let total = tally.total();
+            (total.refused, total.arrived, total.entities)
         };
-        Stats { seen_by: "harbour".to_owned(), at_millis, nodes: vec![node], missing: Vec::new() }
+        assert_eq!(told(1000, vec![counted("mill", 5, 20), counted("harbour", 7, 30)]), (12, 50, 200));
+        // It is gone, or did not answer.
+        assert_eq!(told(2000, vec![counted("harbour", 8, 40)]), (13, 60, 100));
+        assert_eq!(told(3000, vec![counted("mill", 6, 20), counted("harbour", 8, 40)]), (14, 60, 200));
+        // A new process of that name begins to count.
+        assert_eq!(told(4000, vec![counted("mill", 1, 0), counted("harbour", 8, 40)]), (15, 60, 200));
     }
 
     #[test]
