@@ -42,7 +42,7 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
     assert_eq!(owner(&demo.json(&["shards"]), shard).as_deref(), Some(here));
     let explained = demo.printed(&["explain", "sensors", "sensor-17"]);
     assert!(explained.contains(here), "{explained}");
-    let epoch = location["epoch"].as_u64().unwrap();
+    let epoch = location["epoch"].as_str().unwrap().parse::<u64>().unwrap();
     let epoch = format!("owned since epoch {}.{}", epoch >> 32, epoch & 0xFFFF_FFFF);
     assert!(explained.contains(&epoch), "{explained}");
 

@@ -51,7 +51,8 @@ pub struct Location {
     pub shard: u32,
     /// Where it lives, or would; `None` if its shard has no owner now.
     pub node: Option<String>,
-    /// Since which epoch that node owns the shard.
+    /// Since which epoch that node owns the shard; text in JSON.
+    #[serde(with = "super::digits")]
     pub epoch: u64,
     /// For how long, as the answering node saw it, in milliseconds.
     pub since_millis: Option<u64>,

@@ -3,6 +3,7 @@
 //! Fields are added, never renamed and never given another meaning; who reads ignores fields it does not know. Nodes are named as people
 //! name them, by their node ids; a uid is there where two lives of one node must be told apart.
 
+mod digits;
 mod entities;
 mod events;
 mod health;
