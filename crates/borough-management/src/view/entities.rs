@@ -59,3 +59,19 @@ pub struct Location {
     /// Why it is there, in words.
     pub why: String,
 }
+
+/// Which entities live in one shard, a thousand at a time: `GET /api/entities/{type}/{shard}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityIds {
+    /// Their type.
+    pub kind: String,
+    /// The number of the shard.
+    pub shard: u32,
+    /// Since which epoch the shard lives where the answer is from, as text in JSON; 0 if it never had an owner.
+    #[serde(with = "super::digits")]
+    pub epoch: u64,
+    /// The ids as they are written everywhere, in the order of their bytes.
+    pub ids: Vec<String>,
+    /// Where the next thousand begin, for `?after=`; `None` if there are no more.
+    pub next: Option<String>,
+}

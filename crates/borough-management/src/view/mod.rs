@@ -15,7 +15,7 @@ mod settings;
 mod shards;
 mod stats;
 
-pub use entities::{BusyEntity, Entities, Location, SlowEntity};
+pub use entities::{BusyEntity, Entities, EntityIds, Location, SlowEntity};
 pub use events::{ClusterEvent, EventKind};
 pub use health::Health;
 pub use losses::{StateLoss, StateLossCount};
