@@ -71,11 +71,7 @@ impl Tally {
 
     /// All nodes together. What was counted once stays counted, also when the node that did is gone.
     pub(super) fn total(&self) -> Row {
-        let counted = self
-            .rows
-            .values()
-            .chain(self.absent.values())
-            .fold(self.ended, |sum, row| sum.with_counts_of(row));
+        let counted = self.rows.values().chain(self.absent.values()).fold(self.ended, Row::with_counts_of);
         self.rows.values().fold(counted, |sum, row| Row {
             entities: sum.entities + row.entities,
             rate: sum.rate + row.rate,

@@ -46,6 +46,14 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
     let epoch = format!("owned since epoch {}.{}", epoch >> 32, epoch & 0xFFFF_FFFF);
     assert!(explained.contains(&epoch), "{explained}");
 
+    let ids = demo.printed(&["ids", "sensors", "--shard", &shard.to_string()]);
+    assert!(ids.lines().any(|id| id == "sensor-17"), "{ids}");
+    let living = |listed: &serde_json::Value| {
+        let shards = listed.as_array().unwrap().iter();
+        shards.map(|shard| shard["ids"].as_array().unwrap().len()).sum::<usize>()
+    };
+    demo.until(&["ids", "sensors"], |listed| living(listed) == 4000);
+
     let picture = demo.printed(&["top", "--once"]);
     for word in ["cluster city", "uptown", "midtown", "downtown", "sensors: 256 shards"] {
         assert!(picture.contains(word), "{word:?} is not in\n{picture}");

@@ -69,7 +69,7 @@ pub(crate) async fn entity_ids(
 
 /// An id in a query: its bytes in digits, because not every id is text.
 fn token(id: &EntityId) -> String {
-    id.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    id.as_bytes().iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
 }
 
 /// The id of such digits.

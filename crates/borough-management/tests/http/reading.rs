@@ -107,7 +107,7 @@ async fn the_ids_of_living_entities_are_listed_page_by_page_by_any_node() {
     let shard = a.counters.shard_of("counter-1").unwrap();
     let all: Value = get(b.address(), &format!("/api/entities/counters/{shard}")).await.of();
     let first = all["ids"][0].as_str().unwrap();
-    let token: String = first.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let token = first.bytes().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"));
     let rest: Value = get(b.address(), &format!("/api/entities/counters/{shard}?after={token}")).await.of();
     assert_eq!(rest["ids"].as_array().unwrap()[..], all["ids"].as_array().unwrap()[1..]);
 }
