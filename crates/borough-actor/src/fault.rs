@@ -36,6 +36,11 @@ impl Fault {
         Self(Box::new(Cause::Error(what.to_string().into())))
     }
 
+    /// A fault of an error whose type is not known any more.
+    pub fn from_boxed(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self(Box::new(Cause::Error(error)))
+    }
+
     /// The error of type `E` this fault was made from, if it was.
     ///
     /// An escalated fault gives the error of the child that failed first.
@@ -91,6 +96,21 @@ impl<E: Error + Send + Sync + 'static> From<E> for Fault {
         Self(Box::new(Cause::Error(Box::new(error))))
     }
 }
+
+/// The error it was made from; a panic or a child that failed is an error that has its text. With it `?` makes an error of a fault.
+impl From<Fault> for Box<dyn Error + Send + Sync> {
+    fn from(fault: Fault) -> Self {
+        match *fault.0 {
+            Cause::Error(error) => error,
+            cause => Box::new(Failed(Fault(Box::new(cause)))),
+        }
+    }
+}
+
+/// A fault that is no error of the program's own. [`Fault`] itself cannot be an error, because every error becomes one.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Failed(Fault);
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -69,6 +69,14 @@ pub(crate) enum Command {
     },
     /// The entities that have most to do, and those whose turns take longest
     Entities,
+    /// The ids of all entities of a type that live now, a line each
+    Ids {
+        /// The type
+        kind: String,
+        /// Only those of this shard
+        #[arg(long)]
+        shard: Option<u32>,
+    },
     /// Where an entity lives, since when, and why there
     Explain {
         /// Its type

@@ -14,6 +14,12 @@ const YEAR_2020: u64 = 1_577_836_800;
 /// Tokio's timers do not count while the machine sleeps: after so long a sleeper looks at the clock in any case.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
+/// How often the runtime's clock is compared with the system's.
+const CLOCKS_COMPARED_EVERY: Duration = Duration::from_secs(1);
+
+/// By how much they may differ in that time.
+const CLOCKS_APART: Duration = Duration::from_millis(500);
+
 /// What time it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -66,6 +72,21 @@ impl Clock {
             Kind::Runtime { origin, era } => u64::from(era) + origin.elapsed().as_secs(),
         };
         u32::try_from(seconds).unwrap_or(u32::MAX)
+    }
+}
+
+/// Ready once the clock of the runtime has run ahead of the system's: it was stopped, and jumps. Gives how far each went meanwhile.
+pub(crate) async fn runtime_runs_ahead() -> (Duration, Duration) {
+    loop {
+        // Read in this order, a pause of the process never looks like a jump.
+        let system = std::time::Instant::now();
+        let runtime = Instant::now();
+        tokio::time::sleep(CLOCKS_COMPARED_EVERY).await;
+        let runtime = runtime.elapsed();
+        let system = system.elapsed();
+        if runtime > system + CLOCKS_APART {
+            return (runtime, system);
+        }
     }
 }
 

@@ -52,16 +52,16 @@ pub use self::durability::DurabilityError;
 pub use self::node::{
     Broadcast, BroadcastError, DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, DataError, DownError, DrainError,
     Gathered, LeaveError, Lookup, ManagementSettings, NamedError, Node, NodeBuilder, NodeHandle,
-    RecoverError, RecoveryMember, RecoveryPlan, RemoteLookupError, StartError,
+    RecoverError, RecoveryMember, RecoveryPlan, RemoteLookupError, RunError, StartError,
 };
 pub use self::security::{SecretError, SecurityError, secret_from_env, secret_from_file};
 pub use self::sharding::{
     Asking, DEFAULT_HANDOFF_TIMEOUT, DEFAULT_HOLD_BYTES, DEFAULT_HOLD_LIMIT, DEFAULT_SHARDS,
-    DEFAULT_TRANSFER_TIMEOUT, DroppedState, ENTITY_START_TIMEOUT, EntityMessage, EntityRef, EntityStartError,
-    Envelope, EpochRefused, ExplainError, Explanation, Extractor, Fence, Fenced, Hindrance, KindStats, Mail,
-    MoveError, NodeStats, Passivation, Policy, ProxyBuilder, Region, RegionError, ShardBuilder,
-    ShardDeadLetters, ShardError, ShardEvent, ShardMap, ShardMoves, ShardNews, ShardPlace, ShardRefusals,
-    ShardStats, StateLoss, StateLossCount, StateLosses, Stuck, TurnTimes, WedgedWorker,
+    DEFAULT_TRANSFER_TIMEOUT, DroppedState, ENTITY_START_TIMEOUT, EntitiesError, EntityMessage, EntityPage,
+    EntityRef, EntityStartError, Envelope, EpochRefused, ExplainError, Explanation, Extractor, Fence, Fenced,
+    Hindrance, KindStats, Mail, MoveError, NodeStats, Passivation, Policy, ProxyBuilder, Region, RegionError,
+    ShardBuilder, ShardDeadLetters, ShardError, ShardEvent, ShardMap, ShardMoves, ShardNews, ShardPlace,
+    ShardRefusals, ShardStats, StateLoss, StateLossCount, StateLosses, Stuck, TurnTimes, WedgedWorker,
 };
 pub use self::topology::{Ended, Failure, Member, MemberState, Standing, Topology, TopologySnapshot};
 pub use self::transport::tls::{Tls, TlsDoor, TlsError};

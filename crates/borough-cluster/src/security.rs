@@ -46,7 +46,11 @@ impl Security {
     /// What to connect with: TLS on top, if it is set.
     pub(crate) fn transport(&self, below: Arc<dyn Transport>) -> Result<Arc<dyn Transport>, TlsError> {
         match &self.tls {
-            Some(tls) => Ok(Arc::new(TlsTransport::new(below, tls)?)),
+            Some(tls) => {
+                let transport = TlsTransport::new(below, tls)?;
+                transport.check_dates()?;
+                Ok(Arc::new(transport))
+            }
             None => Ok(below),
         }
     }

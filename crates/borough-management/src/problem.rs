@@ -5,7 +5,9 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use borough_actor::AskError;
-use borough_cluster::{DownError, ExplainError, MoveError, NamedError, RecoverError, RemoteLookupError};
+use borough_cluster::{
+    DownError, EntitiesError, ExplainError, MoveError, NamedError, RecoverError, RemoteLookupError,
+};
 
 use crate::view;
 
@@ -57,6 +59,12 @@ impl Problem {
             "the answer takes too long: a node is slow, or the request came in too slowly",
             "ask again; GET /api/members says who cannot be reached",
         )
+    }
+
+    /// What stands behind `after` is not from an answer.
+    pub(crate) fn no_token() -> Self {
+        let advice = "take it from `next` of the answer before, or leave it out for the first page";
+        Self::unreadable("what stands behind after= is not where a page begins".to_owned(), advice)
     }
 
     /// That node has no management that could be told.
@@ -161,6 +169,26 @@ impl From<MoveError> for Problem {
                 (StatusCode::NOT_FOUND, "unknown-shard", "GET /api/shards says how many there are")
             }
             _ => (StatusCode::CONFLICT, "no-host", "GET /api/shards lists the hosts of each type"),
+        };
+        Self::new(status, word, error.to_string(), advice)
+    }
+}
+
+impl From<EntitiesError> for Problem {
+    fn from(error: EntitiesError) -> Self {
+        let (status, word, advice) = match error {
+            EntitiesError::Unknown { .. } => {
+                (StatusCode::NOT_FOUND, "unknown-type", "GET /api/shards lists the types there are")
+            }
+            EntitiesError::Shard { .. } => {
+                (StatusCode::NOT_FOUND, "unknown-shard", "GET /api/shards says how many there are")
+            }
+            EntitiesError::Silent { .. } => (
+                StatusCode::BAD_GATEWAY,
+                "unreached",
+                "see GET /api/members whether its owner can be reached, then ask again",
+            ),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "between-owners", "ask again in a moment"),
         };
         Self::new(status, word, error.to_string(), advice)
     }

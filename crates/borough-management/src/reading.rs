@@ -31,6 +31,22 @@ pub(crate) async fn entities(State(bureau): Shared) -> Json<view::Entities> {
     Json(look::entities(&bureau).await)
 }
 
+/// Behind which id a page begins.
+#[derive(Deserialize)]
+pub(crate) struct Behind {
+    after: Option<String>,
+}
+
+pub(crate) async fn entity_ids(
+    State(bureau): Shared,
+    path: Result<Path<(String, u32)>, PathRejection>,
+    behind: Result<Query<Behind>, QueryRejection>,
+) -> Result<Json<view::EntityIds>, Problem> {
+    let (Path((kind, shard)), Query(Behind { after })) = (path?, behind?);
+    let after = after.map(|token| look::of_token(&token).ok_or_else(Problem::no_token)).transpose()?;
+    Ok(Json(look::entity_ids(&bureau, &kind, shard, after.as_ref()).await?))
+}
+
 pub(crate) async fn settings(State(bureau): Shared) -> Json<view::Settings> {
     Json(look::settings(&bureau))
 }

@@ -35,6 +35,7 @@ pub(crate) fn router(bureau: &Arc<Bureau>, guard: Guard) -> Router {
         .route("/api/shards", get(reading::shards))
         .route("/api/stats", get(reading::stats))
         .route("/api/entities", get(reading::entities))
+        .route("/api/entities/{kind}/{shard}", get(reading::entity_ids))
         .route("/api/explain/{kind}/{*id}", get(reading::explain))
         .route("/api/settings", get(reading::settings))
         .route("/api/events", get(stream::events))

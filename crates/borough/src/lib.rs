@@ -14,7 +14,7 @@
 //!   message at a time. Its first message makes it.
 //! - Ids hash to **shards**, shards live on **nodes**. Which node owns which shard is agreed on by a quorum and known to all, so a message needs no
 //!   directory: [`Region::tell`] and [`Region::ask`] find the entity wherever it lives.
-//! - Nodes come and go: [`Node::builder`] with the same seeds everywhere, [`Node::leave`] or [`SystemHandle::run_until_signal`] to go in order.
+//! - Nodes come and go: [`Node::builder`] with the same seeds everywhere, [`Node::leave`] or [`Node::run_until_signal`] to go in order.
 //!   Shards **move**, with state ([`ShardBuilder::migrate_state`]), queues and timers, and nothing is lost, doubled or reordered.
 //! - After a **crash** the shards of the lost node begin anew elsewhere, about 3 s later: never before its lease is over, so no entity ever runs in
 //!   two places. What was only in the dead process is lost.
@@ -89,11 +89,15 @@
 //! | finding the others | [`Discovery`](cluster::Discovery) |
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod error;
+
 pub use borough_actor::*;
 pub use borough_cluster::{
     Config, EntityMessage, EntityRef, Envelope, Node, NodeBuilder, NodeId, Region, Secret, ShardBuilder,
     Standing, Tls, Topology, TopologySnapshot,
 };
+
+pub use self::error::Error;
 
 /// Nodes and their clusters: everything that a node can be set to, say of its cluster, or fail with.
 pub mod cluster {
@@ -109,15 +113,6 @@ pub mod prelude {
     pub use borough_cluster::{EntityMessage, EntityRef, Node, Region, Topology, TopologySnapshot};
     pub use serde::{Deserialize, Serialize};
 }
-
-/// Any error of this library, for `main` and for tests: every error here converts into it with `?`.
-///
-/// An error that gives a message back, as [`TellError`], converts only if the message is `Sync`, as it must be to
-/// travel in an error; with one that is not, write `.map_err(|error| error.to_string())?`. The same holds for a
-/// [`Fault`].
-///
-/// Code that acts on errors matches on the type of the operation instead, as [`AskError`].
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// The programs in the README are compiled and run with the documentation tests.
 #[cfg(doctest)]

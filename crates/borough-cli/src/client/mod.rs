@@ -77,6 +77,12 @@ impl Client {
         self.read("/api/entities")
     }
 
+    /// One page; the next begins behind `next` of the one before.
+    pub(crate) fn entity_ids(&self, kind: &str, shard: u32, after: Option<&str>) -> Result<view::EntityIds> {
+        let after = after.map_or_else(String::new, |after| format!("?after={after}"));
+        self.read(&format!("/api/entities/{}/{shard}{after}", escaped(kind)))
+    }
+
     pub(crate) fn stats(&self) -> Result<view::Stats> {
         self.read("/api/stats")
     }

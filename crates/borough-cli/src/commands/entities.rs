@@ -38,8 +38,10 @@ pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Resu
     if json {
         return output::json(&location);
     }
-    let place = location.node.as_deref().unwrap_or("nowhere now");
-    output::line(format_args!("{kind}/{id} lives on {place}, in shard {}", location.shard))?;
+    let place =
+        location.node.as_deref().map_or_else(|| "no node now".to_owned(), |node| format!("node {node}"));
+    // Whether the entity has been made is not known to the table.
+    output::line(format_args!("{kind}/{id} belongs to shard {}, which is on {place}", location.shard))?;
     let since =
         location.since_millis.map_or_else(String::new, |millis| format!(", for {}", output::lasting(millis)));
     output::line(format_args!("owned since epoch {}{since}", Epoch::new(location.epoch)))?;

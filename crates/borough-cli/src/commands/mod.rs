@@ -4,6 +4,7 @@ mod certs;
 mod data;
 mod entities;
 mod events;
+mod ids;
 mod members;
 mod orders;
 mod recover;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Members => members::show(&client()?, json),
         Command::Shards { kind } => shards::show(&client()?, kind.as_deref(), json),
         Command::Entities => entities::show(&client()?, json),
+        Command::Ids { kind, shard } => ids::show(&client()?, &kind, shard, json),
         Command::Explain { kind, id } => entities::explain(&client()?, &kind, &id, json),
         Command::Settings { changed } => settings::show(&client()?, changed, json),
         Command::Events { count } => events::follow(&client()?, count, json),

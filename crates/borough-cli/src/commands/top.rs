@@ -39,7 +39,7 @@ fn follow(terminal: &mut ratatui::DefaultTerminal, client: &Client) -> Result<()
     let feed = Feed::open(client)?;
     let mut scene = Scene::default();
     let lines = vec![Line::raw(format!("q quits; the dashboard is at {}", client.endpoint()))];
-    let footer = Footer { lines, selected: None };
+    let footer = Footer { lines, ..Footer::default() };
     loop {
         feed.take().for_each(|news| scene.take_in(news));
         terminal.draw(|frame| draw(frame, &scene, &footer))?;

@@ -1,5 +1,6 @@
 //! The demo's own place in the cluster: a node that hosts nothing, sends readings to all sensors, and knows what became of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -64,6 +65,22 @@ impl City {
             senders: Vec::new(),
             losses,
         })
+    }
+
+    /// Waits until the shards of all sensors have owners: what is sent before waits for them, and is refused if that takes too long.
+    pub(super) async fn open(&self) -> Result<()> {
+        let sensors = (0..self.ledger.sensors()).map(|sensor| (self.sensors.shard_of(name(sensor)), sensor));
+        let first: BTreeMap<u32, usize> =
+            sensors.rev().filter_map(|(shard, sensor)| Some((shard.ok()?, sensor))).collect();
+        let mut starting = JoinSet::new();
+        for sensor in first.into_values() {
+            let region = self.sensors.clone();
+            starting.spawn(async move { region.start(name(sensor)).await });
+        }
+        while let Some(started) = starting.join_next().await {
+            started.context("a start failed")??;
+        }
+        Ok(())
     }
 
     /// Makes every sensor send its first reading, and goes on at that rate.

@@ -91,6 +91,8 @@ async fn form(city: &City, fleet: &mut Fleet, options: &DemoOptions, board: &Boa
     let formed = tokio::time::timeout(FORMATION, city.node.wait_for(options.nodes + 1)).await;
     formed
         .with_context(|| format!("the nodes have not formed a cluster within {} s", FORMATION.as_secs()))??;
+    board.enter("the shards get their owners".to_owned());
+    city.open().await?;
     let address = city.management.address();
     board.note(if options.no_dashboard {
         format!("the cluster stands: {} nodes, and this one, which hosts nothing", options.nodes)

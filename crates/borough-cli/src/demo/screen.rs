@@ -94,7 +94,7 @@ fn show(
         feed.take().for_each(|news| scene.take_in(news));
         let names: Vec<String> = board.told().nodes.iter().map(|(name, _)| name.clone()).collect();
         chosen = chosen.min(names.len().saturating_sub(1));
-        let footer = Footer { lines: below(board, invitation), selected: names.get(chosen).cloned() };
+        let footer = Footer { selected: names.get(chosen).cloned(), ..below(board, invitation) };
         if board.told().is_over {
             return Ok(());
         }
@@ -131,11 +131,12 @@ fn meant(key: KeyEvent, chosen: Option<String>) -> Option<Wish> {
     }
 }
 
-fn below(board: &Board, invitation: &str) -> Vec<Line<'static>> {
+fn below(board: &Board, invitation: &str) -> Footer {
     let told = board.told();
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let mut lines = vec![Line::styled(told.phase.clone(), bold), Line::raw(told.facts.clone())];
-    lines.extend(told.notices.iter().cloned().map(Line::raw));
+    let mut facts = vec![Line::styled(told.phase.clone(), bold), Line::raw(told.facts.clone())];
+    let notices = told.notices.iter().cloned().map(Line::raw).collect();
+    let mut lines = Vec::new();
     let paused: Vec<_> =
         told.nodes.iter().filter(|(_, is_paused)| *is_paused).map(|(name, _)| &**name).collect();
     if !paused.is_empty() {
@@ -143,8 +144,10 @@ fn below(board: &Board, invitation: &str) -> Vec<Line<'static>> {
     }
     lines.push(Line::raw(invitation.to_owned()));
     lines.push(Line::styled(KEYS, bold));
-    lines.retain(|line| line.width() > 0);
-    lines
+    for group in [&mut facts, &mut lines] {
+        group.retain(|line| line.width() > 0);
+    }
+    Footer { facts, notices, lines, selected: None }
 }
 
 #[cfg(test)]

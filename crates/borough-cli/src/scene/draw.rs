@@ -5,7 +5,7 @@ use borough_management::view::{Member, Members};
 use ratatui::backend::TestBackend;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span, Text};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row as TableRow, Table, Wrap};
 use ratatui::{Frame, Terminal};
 
@@ -21,32 +21,55 @@ const SLOWEST: usize = 4;
 /// What stands below the picture, and which node the keys mean.
 #[derive(Debug, Default)]
 pub(crate) struct Footer {
+    pub(crate) facts: Vec<Line<'static>>,
+    /// What happened last. On a small screen the older ones make room.
+    pub(crate) notices: Vec<Line<'static>>,
     pub(crate) lines: Vec<Line<'static>>,
     pub(crate) selected: Option<String>,
 }
 
-/// Draws what was last seen.
+impl Footer {
+    /// All of it that fits in so many rows; the last notice and all else in any case.
+    fn within(&self, rows: u16, width: u16) -> Vec<Line<'static>> {
+        let all = |left_out: usize| -> Vec<_> {
+            let notices = self.notices.iter().skip(left_out);
+            self.facts.iter().chain(notices).chain(&self.lines).cloned().collect()
+        };
+        let most = self.notices.len().saturating_sub(1);
+        let fits = |lines: &Vec<_>| wrapped(lines, width) < rows;
+        (0..most).map(all).find(fits).unwrap_or_else(|| all(most))
+    }
+}
+
+/// Draws what was last seen. Where not all of it fits, the nodes and their shards come first, then what stands below the picture, then who has most to do.
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, footer: &Footer) {
-    let (header, nodes) = (header(scene), nodes(scene, footer.selected.as_deref(), frame.area().width));
+    let Rect { width, height, .. } = frame.area();
+    let (header, nodes) = (header(scene), nodes(scene, footer.selected.as_deref(), width));
     let rows = scene.members.as_ref().map_or(0, |members| members.members.len());
-    let (busiest, slowest) = (busiest(scene), slowest(scene));
+    let (maps, busiest, slowest) = (maps(scene, width), busiest(scene), slowest(scene));
+    let picture = wrapped(&header, width) + fitting(rows + 2) + fitting(maps.len() + 1);
+    let footer = footer.within(height.saturating_sub(picture), width);
+    let footer_rows = wrapped(&footer, width) + 1;
+    // A line above it and one of its own at least.
+    let left = Some(height.saturating_sub(picture + footer_rows)).filter(|left| *left >= 2);
+    let loads = fitting(busiest.len().max(slowest.len()) + 1);
     let [top, members, map, below, bottom] = Layout::vertical([
-        Constraint::Length(fitting(header.len())),
-        Constraint::Length(fitting(rows + 3)),
+        Constraint::Length(wrapped(&header, width)),
+        Constraint::Length(fitting(rows + 2)),
         Constraint::Min(3),
-        Constraint::Length(fitting(busiest.len().max(slowest.len()) + 1)),
-        Constraint::Length(wrapped(&footer.lines, frame.area().width) + 1),
+        Constraint::Length(loads.min(left.unwrap_or(0))),
+        Constraint::Length(footer_rows),
     ])
     .areas(frame.area());
-    frame.render_widget(Text::from(header), top);
+    frame.render_widget(Paragraph::new(header).wrap(Wrap { trim: false }), top);
     frame.render_widget(nodes, members);
-    draw_maps(frame, scene, map);
+    frame.render_widget(Paragraph::new(maps).block(Block::new().borders(Borders::TOP)), map);
     let halves = Layout::horizontal([Constraint::Ratio(1, 2); 2]).areas::<2>(below);
     for (lines, half) in [busiest, slowest].into_iter().zip(halves) {
         frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), half);
     }
     let block = Block::new().borders(Borders::TOP);
-    frame.render_widget(Paragraph::new(footer.lines.clone()).wrap(Wrap { trim: false }).block(block), bottom);
+    frame.render_widget(Paragraph::new(footer).wrap(Wrap { trim: false }).block(block), bottom);
 }
 
 /// One frame as text, for programs and for terminals that are none.
@@ -54,7 +77,8 @@ pub(crate) fn printed(scene: &Scene, width: u16, footer: &Footer) -> Result<Stri
     let rows = scene.members.as_ref().map_or(0, |members| members.members.len());
     let shards: usize =
         scene.shards.iter().flat_map(|shards| &shards.kinds).map(|kind| kind.shards as usize / 32 + 2).sum();
-    let height = fitting(rows + shards + BUSIEST + footer.lines.len() + 12);
+    let below = footer.facts.len() + footer.notices.len() + footer.lines.len();
+    let height = fitting(rows + shards + BUSIEST + below + 12);
     let mut terminal = Terminal::new(TestBackend::new(width, height))?;
     terminal.draw(|frame| draw(frame, scene, footer))?;
     let buffer = terminal.backend().buffer();
@@ -154,7 +178,8 @@ fn owned(scene: &Scene, node: &str) -> usize {
     places.filter(|place| place.owner.as_deref() == Some(node)).count()
 }
 
-fn draw_maps(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
+/// The shards of each type.
+fn maps(scene: &Scene, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for kind in scene.shards.iter().flat_map(|shards| &shards.kinds) {
         let moving = kind.places.iter().filter(|place| place.moving_to.is_some()).count();
@@ -164,9 +189,9 @@ fn draw_maps(frame: &mut Frame<'_>, scene: &Scene, area: Rect) {
             kind.kind,
             output::counted(kind.shards as usize, "shard")
         )));
-        lines.extend(map::lines(kind, &scene.marks, area.width));
+        lines.extend(map::lines(kind, &scene.marks, width));
     }
-    frame.render_widget(Paragraph::new(lines).block(Block::new().borders(Borders::TOP)), area);
+    lines
 }
 
 /// Those that have most to do.
@@ -199,12 +224,119 @@ fn slowest(scene: &Scene) -> Vec<Line<'static>> {
 
 /// How many rows they take.
 fn wrapped(lines: &[Line<'_>], width: u16) -> u16 {
-    // Words are not cut, so a line may take a little more than its length says.
-    let rows = |line: &Line<'_>| line.width().div_ceil(usize::from(width).saturating_sub(8).max(1)).max(1);
+    // Spaces between two words may begin a row.
+    let width = usize::from(width).saturating_sub(2).max(1);
+    let rows = |line: &Line<'_>| {
+        let (mut rows, mut column) = (1, 0);
+        for word in line.to_string().split_inclusive(' ') {
+            let length = Line::raw(word).width();
+            if column > 0 && column + length > width {
+                (rows, column) = (rows + 1, 0);
+            }
+            // Only a word that is longer than a row is cut.
+            rows += length.saturating_sub(1) / width;
+            column += length;
+        }
+        rows
+    };
     fitting(lines.iter().map(rows).sum())
 }
 
 /// Lengths on a screen are short.
 fn fitting(length: usize) -> u16 {
     u16::try_from(length).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use borough_management::view::{Place, ShardMap, Shards};
+
+    use super::*;
+    use crate::scene::News;
+
+    const NAMES: [&str; 4] = ["city-hall", "downtown", "harbour", "uptown"];
+
+    fn member(name: &str) -> Member {
+        Member {
+            node: name.to_owned(),
+            address: "127.0.0.1:1".to_owned(),
+            uid: "1".to_owned(),
+            state: "up".to_owned(),
+            is_reachable: true,
+            is_voter: true,
+            is_coordinator: false,
+            phi_milli: None,
+            roles: Vec::new(),
+            app_version: String::new(),
+            zone: String::new(),
+            management: None,
+        }
+    }
+
+    /// A demo of three nodes that has run for a while.
+    fn scene() -> Scene {
+        let members = Members {
+            cluster: "demo".to_owned(),
+            seen_by: NAMES[0].to_owned(),
+            standing: "member".to_owned(),
+            advice: None,
+            version: "1.1".to_owned(),
+            coordinator: None,
+            tolerates: 1,
+            members: NAMES.map(member).into(),
+        };
+        let owner = |shard: u32| NAMES[1 + shard as usize % 3].to_owned();
+        let place = |shard| Place { shard, owner: Some(owner(shard)), epoch: 1, moving_to: None };
+        let kind = ShardMap {
+            kind: "sensors".to_owned(),
+            shards: 256,
+            hosts: Vec::new(),
+            places: (0..256).map(place).collect(),
+        };
+        let mut scene = Scene::default();
+        scene.take_in(News::Table(members, Shards { seen_by: NAMES[0].to_owned(), kinds: vec![kind] }));
+        scene
+    }
+
+    fn drawn(width: u16, height: u16, footer: &Footer) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a screen in memory");
+        terminal.draw(|frame| draw(frame, &scene(), footer)).expect("it cannot fail");
+        let cells = terminal.backend().buffer().content.chunks(usize::from(width));
+        cells.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
+    }
+
+    #[test]
+    fn a_small_terminal_shows_every_node_all_shards_and_the_keys() {
+        let facts =
+            "sent 104 950 (5 000 a second), refused 0; answers p50 312 us, p99 1.4 ms; survives 1 loss now";
+        let invitation =
+            "dashboard http://127.0.0.1:25580; in another terminal: borough top --address 127.0.0.1:25580";
+        let keys = "a add a node   k kill -9   d drain   l leave   p pause, go on   up, down choose   q quit";
+        let footer = Footer {
+            facts: vec![Line::raw(facts)],
+            notices: (0..4).map(|number| Line::raw(format!("notice {number}"))).collect(),
+            lines: vec![Line::raw(invitation), Line::raw(keys)],
+            selected: None,
+        };
+        let rows = drawn(80, 24, &footer);
+        let shows = |words: &str| rows.iter().any(|row| row.contains(words));
+        for words in
+            NAMES.iter().copied().chain(["sensors: 256 shards", "notice 3", "q quit", "survives the loss"])
+        {
+            assert!(shows(words), "{words} is not on it:\n{}", rows.join("\n"));
+        }
+        let tiles = rows.iter().filter(|row| {
+            row.starts_with("BCDBCD") || row.starts_with("CDBCDB") || row.starts_with("DBCDBC")
+        });
+        assert_eq!(tiles.count(), 4, "{}", rows.join("\n"));
+    }
+
+    #[test]
+    fn a_large_terminal_shows_who_has_most_to_do_and_all_that_happened() {
+        let notices = (0..4).map(|number| Line::raw(format!("notice {number}"))).collect();
+        let rows = drawn(100, 40, &Footer { notices, ..Footer::default() });
+        for words in ["no entity has messages waiting", "turns: p50", "notice 0", "notice 3"] {
+            assert!(rows.iter().any(|row| row.contains(words)), "{}", rows.join("\n"));
+        }
+    }
 }

@@ -42,9 +42,17 @@ fn a_cluster_is_seen_and_does_as_it_is_told() {
     assert_eq!(owner(&demo.json(&["shards"]), shard).as_deref(), Some(here));
     let explained = demo.printed(&["explain", "sensors", "sensor-17"]);
     assert!(explained.contains(here), "{explained}");
-    let epoch = location["epoch"].as_u64().unwrap();
+    let epoch = location["epoch"].as_str().unwrap().parse::<u64>().unwrap();
     let epoch = format!("owned since epoch {}.{}", epoch >> 32, epoch & 0xFFFF_FFFF);
     assert!(explained.contains(&epoch), "{explained}");
+
+    let ids = demo.printed(&["ids", "sensors", "--shard", &shard.to_string()]);
+    assert!(ids.lines().any(|id| id == "sensor-17"), "{ids}");
+    let living = |listed: &serde_json::Value| {
+        let shards = listed.as_array().unwrap().iter();
+        shards.map(|shard| shard["ids"].as_array().unwrap().len()).sum::<usize>()
+    };
+    demo.until(&["ids", "sensors"], |listed| living(listed) == 4000);
 
     let picture = demo.printed(&["top", "--once"]);
     for word in ["cluster city", "uptown", "midtown", "downtown", "sensors: 256 shards"] {

@@ -165,7 +165,7 @@ fn shows_owners(folder: &Folder) {
         { "node": null, "uid": gone, "shards": 1, "moving": 0 },
     ]);
     assert_eq!(accounts["owners"], expected);
-    let epoch = Epoch::first(4).get();
+    let epoch = Epoch::first(4).get().to_string();
     let place = |shard: u32, owner: Option<&str>, uid: &str, moving_to: Option<&str>| serde_json::json!({ "shard": shard, "owner": owner, "owner_uid": uid, "epoch": epoch, "moving_to": moving_to });
     let expected = [
         place(0, Some("south"), &south, None),

@@ -6,6 +6,7 @@ mod handle;
 mod leave;
 mod recovery;
 mod remote;
+mod run;
 mod settings;
 mod strays;
 
@@ -19,7 +20,9 @@ use borough_protocol::node::{Command, Input};
 use tokio::sync::watch;
 
 pub use self::builder::{DEFAULT_LEAVE_TIMEOUT, DEFAULT_LISTEN, NodeBuilder};
-pub use self::error::{DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, StartError};
+pub use self::error::{
+    DataError, DownError, DrainError, LeaveError, NamedError, RecoverError, RunError, StartError,
+};
 pub use self::handle::NodeHandle;
 pub use self::recovery::{RecoveryMember, RecoveryPlan};
 pub use self::remote::{Broadcast, BroadcastError, Gathered, Lookup, RemoteLookupError};
@@ -28,7 +31,7 @@ use crate::config::Ledger;
 use crate::control::{Control, ControlCounts, DataDirectoryState, DataDirectoryStats};
 use crate::door::refusals::RefusalCounts;
 use crate::sharding::Sharding;
-use crate::topology::{Ended, Topology, TopologySnapshot};
+use crate::topology::{Ended, Standing, Topology, TopologySnapshot};
 
 /// A system of actors that is a member of a cluster.
 ///
@@ -89,17 +92,22 @@ impl Node {
         self.shared.topology.clone()
     }
 
-    /// Waits until at least that many members are up, as this node sees it, and gives that snapshot. It waits for as long as it takes.
+    /// Waits until this node is a member and at least that many members are up, itself included, as it sees it; gives that snapshot. It waits for as long as it
+    /// takes.
     ///
     /// Fails once this node has ended: its settings are not the cluster's, it left, or it was stopped. Cancel safe.
     pub async fn wait_for(&self, members: usize) -> Result<Arc<TopologySnapshot>, Ended> {
-        self.shared.topology.wait_until(|topology| topology.up().count() >= members).await
+        self.shared
+            .topology
+            .wait_until(|topology| is_member(topology) && topology.up().count() >= members)
+            .await
     }
 
     /// As [`wait_for`](Self::wait_for), for members that have that role.
     pub async fn wait_for_role(&self, role: &str, members: usize) -> Result<Arc<TopologySnapshot>, Ended> {
         let wanted = |topology: &TopologySnapshot| {
-            topology.up().filter(|member| member.has_role(role)).count() >= members
+            let of_role = topology.up().filter(|member| member.has_role(role));
+            is_member(topology) && of_role.count() >= members
         };
         self.shared.topology.wait_until(wanted).await
     }
@@ -174,6 +182,11 @@ impl Node {
     async fn command(&self, command: Command) -> Result<(), ()> {
         self.shared.commands.send(Input::Command(command)).await.map_err(|_| ())
     }
+}
+
+/// Those who are not may see others long before they are.
+fn is_member(topology: &TopologySnapshot) -> bool {
+    topology.standing == Standing::Member
 }
 
 impl Deref for Node {

@@ -199,6 +199,46 @@ pub enum EntityStartError {
     },
 }
 
+/// Why the entities of a shard cannot be listed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntitiesError {
+    /// The cluster does not know the type, or this node is in no cluster.
+    #[error("this node knows of no type {kind} in its cluster")]
+    Unknown {
+        /// The type.
+        kind: String,
+    },
+    /// The type has no such shard.
+    #[error("{kind} has no shard {shard}: it has {shards}, counted from 0")]
+    Shard {
+        /// The type.
+        kind: String,
+        /// Which was named.
+        shard: u32,
+        /// How many there are.
+        shards: u32,
+    },
+    /// The shard has no owner at the moment, or is just about to run at the next one.
+    #[error("shard {shard} of {kind} is between two owners; ask again")]
+    Between {
+        /// The type.
+        kind: String,
+        /// The shard.
+        shard: u32,
+    },
+    /// The owner of the shard did not answer in time.
+    #[error("{node_id} owns shard {shard} of {kind} and did not answer in time; ask again")]
+    Silent {
+        /// The type.
+        kind: String,
+        /// The shard.
+        shard: u32,
+        /// The owner.
+        node_id: borough_protocol::incarnation::NodeId,
+    },
+}
+
 /// Why nothing can be said of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

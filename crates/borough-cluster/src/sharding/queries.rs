@@ -5,7 +5,7 @@ use std::time::Duration;
 use borough_actor::{Actor, Context, EntityId, Fault, IntoEntityId, Reply};
 use borough_protocol::incarnation::{NodeId, Uid};
 use borough_protocol::sharding::region::Input;
-use borough_protocol::sharding::{Entry, Epoch, ShardId};
+use borough_protocol::sharding::{Allocation, Entry, Epoch, ShardId};
 use borough_protocol::table::Table;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
@@ -18,6 +18,7 @@ use super::error::{ExplainError, MoveError};
 use super::events::{ShardEvent, ShardMoves};
 use super::host::{Depth, TurnTimes, Woken};
 use super::lack::{self, Lack};
+use super::listing::EntityPage;
 use super::loss::StateLosses;
 use super::shell::Shell;
 use super::start::ENTITY_START_TIMEOUT;
@@ -112,6 +113,13 @@ pub(crate) enum Query {
         id: EntityId,
         reply: Reply<Woken>,
     },
+    /// Which entities of that shard live there; nothing if it does not.
+    List {
+        kind: String,
+        shard: u32,
+        after: Option<EntityId>,
+        reply: Reply<Option<EntityPage>>,
+    },
 }
 
 /// Answers what other nodes ask.
@@ -126,6 +134,13 @@ impl Actor for Registrar {
         let Some(sharding) = self.sharding.upgrade() else { return Ok(()) };
         match query {
             Query::Stats(reply) => reply.send(sharding.stats(Depth::Entities).await),
+            // Apart: a lane that a handler holds up answers late.
+            Query::List { kind, shard, after, reply } => {
+                let listed = sharding.list_here(&kind, shard, after);
+                drop(sharding.runtime().spawn(async move {
+                    reply.send(timeout(STATS_TIME, listed).await.ok().flatten());
+                }));
+            }
             Query::Wake { kind, id, reply } => match sharding.shell(&kind) {
                 None => reply.send(Woken::Elsewhere),
                 // Apart: it takes as long as the entity does to begin.
@@ -170,7 +185,8 @@ impl Sharding {
             return unowned(number, "nobody has sent to its shard yet: it will be given to a host then");
         };
         let since = self.chronicle().since(shard, entry.epoch);
-        explained(table, number, entry, since)
+        let allocation = table.kind(kind).map(|known| known.kind().allocation);
+        explained(table, number, entry, allocation, since)
     }
 }
 
@@ -259,7 +275,13 @@ fn unowned(shard: u32, why: &str) -> Explanation {
     Explanation { shard, owner: None, epoch: Epoch::ZERO, since: None, why: why.to_owned() }
 }
 
-fn explained(table: &Table, shard: u32, entry: &Entry, since: Option<Duration>) -> Explanation {
+fn explained(
+    table: &Table,
+    shard: u32,
+    entry: &Entry,
+    allocation: Option<Allocation>,
+    since: Option<Duration>,
+) -> Explanation {
     let named = |uid: Uid| {
         table
             .member(uid)
@@ -268,16 +290,34 @@ fn explained(table: &Table, shard: u32, entry: &Entry, since: Option<Duration>) 
     let owner = table.member(entry.owner).map(|member| (member.facts.id.clone(), entry.owner));
     let why = match (&owner, entry.moving) {
         (None, _) => format!(
-            "its owner was {}; the shard waits until that one's lease is over by any clock, then begins anew elsewhere",
+            "its owner was {}; the shard waits until that one's lease is over by any clock, then starts empty elsewhere",
             named(entry.owner)
         ),
         (Some(_), Some((to, _))) => format!("it is moving to {}", named(to)),
         (Some(_), None) if entry.epoch == entry.lineage => {
-            "its shard was given to this host, which had the fewest; it began anew there".to_owned()
+            format!(
+                "its shard was allocated to this node{}; the shard started empty there",
+                by_which_rule(allocation)
+            )
         }
         (Some(_), None) => {
-            format!("its shard moved there with what was queued; it began anew at epoch {}", entry.lineage)
+            format!("its shard moved there with its queues; it last started empty at epoch {}", entry.lineage)
         }
     };
     Explanation { shard, owner, epoch: entry.epoch, since, why }
+}
+
+/// How the owner of a shard is chosen; nothing if it cannot be told.
+fn by_which_rule(allocation: Option<Allocation>) -> &'static str {
+    match allocation {
+        Some(Allocation::LeastShards { .. }) => ", which had the fewest shards of the type",
+        Some(Allocation::Rendezvous) => ", by the hash of its number and the names of the nodes",
+        Some(Allocation::External) => {
+            ", by an order, or because it had the fewest shards and nobody had given one"
+        }
+        Some(Allocation::Custom) => {
+            ", by the function of the program, or because it had the fewest shards where that has none"
+        }
+        None => "",
+    }
 }

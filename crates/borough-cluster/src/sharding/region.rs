@@ -11,10 +11,11 @@ use borough_actor::{
 };
 
 use super::entity_ref::EntityRef;
-use super::error::EntityStartError;
+use super::error::{EntitiesError, EntityStartError};
 use super::extract::{EntityMessage, Envelope, Extractor, Mail, send_routed};
 use super::host::Depth;
 use super::kind::KindCore;
+use super::listing::EntityPage;
 use super::post_office::PostOffice;
 use super::queries::KindStats;
 use super::shell::Shell;
@@ -138,9 +139,18 @@ impl<M: Message> Region<M> {
         self.core.start_entity(id.into_entity_id()?).await
     }
 
-    /// What lives of this type on this node, and what became of its messages here.
+    /// What lives of this type on this node, and what became of its messages here. [`entities_of`](Self::entities_of) has the ids of what lives in a shard.
     pub async fn state(&self) -> KindStats {
         Shell::stats(&*self.core, Depth::Entities).await
+    }
+
+    /// Which entities live in that shard of the type, on whatever node it is, a page at a time; see [`Node::entities_of`](crate::Node::entities_of).
+    pub async fn entities_of(
+        &self,
+        shard: u32,
+        after: Option<&EntityId>,
+    ) -> Result<EntityPage, EntitiesError> {
+        self.core.sharding.entities_of(&self.core.kind.name, shard, after.cloned()).await
     }
 
     /// Ends the hosting of this type on this node: its shards move to others, in order, with what is queued. Ready once nothing of it is here.

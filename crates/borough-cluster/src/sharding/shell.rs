@@ -13,6 +13,7 @@ use borough_protocol::table::Table;
 use borough_protocol::version::Version;
 
 use super::host::{Depth, Order, Woken};
+use super::listing::Listed;
 use super::loss::Hosted;
 use super::queries::KindStats;
 use super::routes::Used;
@@ -85,6 +86,9 @@ pub(super) trait Shell: Send + Sync {
 
     /// Starts that entity, if its shard lives here.
     fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>>;
+
+    /// Which entities of that shard live here.
+    fn list(&self, shard: u32, after: Option<EntityId>) -> Listed;
 
     /// Looks, now and then, after what waits for a word of another node.
     fn look_around(&self);

@@ -19,6 +19,7 @@ use super::hold::{Held, Hold, Next};
 use super::host::{Barrier, Depth, Order, Parcel, Woken};
 use super::inlet::KindInlet;
 use super::kind::{KindCore, weight};
+use super::listing::Listed;
 use super::loss::Hosted;
 use super::queries::KindStats;
 use super::routes::{Used, Way};
@@ -268,6 +269,10 @@ impl<M: Message> Shell for KindCore<M> {
 
     fn wake(&self, id: EntityId) -> Pin<Box<dyn Future<Output = Woken> + Send>> {
         self.wake_here(id)
+    }
+
+    fn list(&self, shard: u32, after: Option<EntityId>) -> Listed {
+        self.list_shard(shard, after)
     }
 
     fn look_around(&self) {

@@ -92,7 +92,7 @@ impl Topology {
 }
 
 impl Ended {
-    fn of(standing: &Standing) -> Self {
+    pub(crate) fn of(standing: &Standing) -> Self {
         match standing {
             Standing::Refused(refusal) => Self::Refused(refusal.clone()),
             over => Self::Over(over.clone()),

@@ -48,7 +48,8 @@ pub enum Standing {
     Returning(GaveUp),
     /// As [`Returning`](Standing::Returning), but the node was told not to come back.
     GaveUp(GaveUp),
-    /// It may not join: its settings are not the cluster's. Nothing more happens until it is started with others.
+    /// It may not join: its settings are not the cluster's. It must be started with others; [`Node::run_until_signal`](crate::Node::run_until_signal) ends
+    /// with that error.
     Refused(Refusal),
     /// It was stopped without leaving.
     Stopped,

@@ -27,7 +27,8 @@ impl Transport for TcpTransport {
         Box::pin(async move {
             match listen(address.as_str()).await {
                 Ok(listener) => Ok(Box::new(TcpDoor { listener }) as Box<dyn Listener>),
-                Err(error) => Err(about("cannot listen at", &address, &error)),
+                // Those who start the node say where.
+                Err(error) => Err(error),
             }
         })
     }

@@ -74,6 +74,34 @@ async fn nodes_of_other_settings_are_told_which_and_both_values() {
     within(other.leave()).await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_settings_the_cluster_refuses_ends_with_an_error_that_has_both_values() {
+    let mut rig = Rig::new(9);
+    let _first = rig.node("a:1", &[]).start().await.unwrap();
+    let other = rig.node("b:1", &["a:1"]).max_pause(Duration::from_millis(300)).start().await.unwrap();
+    let why = within(other.run_until_signal()).await.unwrap_err().to_string();
+    assert!(
+        why.contains("does not take this node: max_pause is 300 ms here and 400 ms there; it must be"),
+        "{why}"
+    );
+    assert!(other.terminated().await.is_clean());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_waits_for_members_is_one_itself_afterwards() {
+    let mut rig = Rig::new(10);
+    let first = rig.node("a:1", &[]).role("back").start().await.unwrap();
+    within(first.wait_for(1)).await.unwrap();
+    for address in ["b:1", "c:1"] {
+        let joins = rig.node(address, &["a:1"]).start().await.unwrap();
+        let (all, of_role) = (joins.wait_for(1), joins.wait_for_role("back", 1));
+        let (all, of_role) = within(async { tokio::join!(all, of_role) }).await;
+        let standings = (&all.unwrap().standing, &of_role.unwrap().standing);
+        assert_eq!(standings, (&Standing::Member, &Standing::Member));
+        within(joins.leave()).await.unwrap();
+    }
+}
+
 /// Three nodes are a cluster, and a further one that is set otherwise is refused: it names the setting, its own value and that of the cluster.
 async fn other_is_refused(
     seed: u64,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
 mod blocking;
+mod certificates;
 mod data_directory;
 mod ending_on_disk;
 mod finding;

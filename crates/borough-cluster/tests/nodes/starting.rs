@@ -5,7 +5,8 @@ use std::time::Duration;
 use borough_actor::{Actor, Context, Fault, Reply};
 use borough_cluster::{FoundWith, Node, StartError};
 
-use crate::rig::{Rig, within};
+use crate::hearing::Warnings;
+use crate::rig::{Rig, after, within};
 
 fn words(error: &StartError, expected: &[&str]) {
     let text = error.to_string();
@@ -21,6 +22,27 @@ async fn an_address_in_use_is_named() {
     let error = Node::builder("test").listen(&taken).start().await.unwrap_err();
     assert!(matches!(error, StartError::Listen { .. }));
     words(&error, &[&taken, "another address"]);
+    assert_eq!(error.to_string().matches("cannot listen at").count(), 1, "{error}");
+
+    let mut rig = Rig::new(6);
+    let _first = rig.node("a:1", &[]).start().await.unwrap();
+    let error = rig.node("a:1", &[]).start().await.unwrap_err();
+    assert_eq!(error.to_string().matches("cannot listen at a:1").count(), 1, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_in_a_runtime_whose_time_is_stopped_warns_once_and_says_what_to_use() {
+    let (warnings, _guard) = Warnings::listen();
+    let simulated = Rig::new(7).node("a:1", &[]).start().await.unwrap();
+    after(Duration::from_secs(10)).await;
+    assert_eq!(warnings.with("clock"), [""; 0]);
+    drop(simulated);
+
+    let _node = Node::builder("test").listen("127.0.0.1:0").start().await.unwrap();
+    after(Duration::from_secs(10)).await;
+    let warned = warnings.with("the clock of the tokio runtime runs ahead of the system's");
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("TestCluster"), "{warned:?}");
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod hearing;
 mod holding;
 mod lacking;
 mod leaving;
+mod listing;
 mod moving;
 mod order;
 mod recovering;

@@ -6,6 +6,11 @@ import { bullet } from "./marks.js";
 const host = byId("losses");
 // What each node counted in the last answer.
 let previous = new Map();
+// What each node counted when it last answered, also of nodes that are gone: it happened all the same.
+const known = new Map();
+// What processes had counted that have ended.
+const ended = { forwarded: 0, refused: new Map(), dropped: new Map() };
+const KNOWN_MAX = 256;
 let key = "";
 // Why a node gave up its part in a cluster.
 const GAVE_UP = {
@@ -18,9 +23,10 @@ const GAVE_UP = {
 /** Draws the counts of all nodes and types together, with what was added since the last answer. */
 export function drawLosses(stats) {
   const now = new Map(stats.nodes.map((node) => [node.node, countedBy(node)]));
+  remember(now);
   const held = [...now].filter(([, counts]) => counts.held > 0).map(([node, counts]) => [node, counts.held, 0]);
   const [refused, dropped] = [summed(now, "refused"), summed(now, "dropped")];
-  const forwarded = [...now.values()].reduce((sum, counts) => sum + counts.forwarded, 0);
+  const forwarded = [...known.values()].reduce((sum, counts) => sum + counts.forwarded, ended.forwarded);
   const lost = stats.nodes.flatMap((node) => (node.state_losses ?? []).map((loss) => ({ node: node.node, ...loss })));
   previous = now;
   const next = JSON.stringify([held, refused, dropped, forwarded, lost]);
@@ -47,16 +53,41 @@ function countedBy(node) {
   return counts;
 }
 
+/** Keeps what was counted. Counts only grow as long as a process lives: where one fell, another process counts under that name. */
+function remember(now) {
+  for (const [node, counts] of now) {
+    const last = known.get(node);
+    const fell = (what) => [...last[what]].some(([name, value]) => value > (counts[what].get(name) ?? 0));
+    if (last && (last.forwarded > counts.forwarded || fell("refused") || fell("dropped"))) settle(last);
+    known.set(node, counts);
+  }
+  for (const [node, counts] of known) {
+    if (known.size <= KNOWN_MAX) return;
+    if (now.has(node)) continue;
+    settle(counts);
+    known.delete(node);
+  }
+}
+
+function settle(counts) {
+  ended.forwarded += counts.forwarded;
+  for (const what of ["refused", "dropped"]) {
+    for (const [name, value] of counts[what]) add(ended[what], name, value);
+  }
+}
+
 /**
  * Of each reason how often on all nodes, and how much of that was added since the last answer. One that was not in that answer has added nothing: all that it ever
  * counted is not new. A count that fell began anew with its process.
  */
 function summed(now, what) {
-  const [values, added] = [new Map(), new Map()];
+  const [values, added] = [new Map(ended[what]), new Map()];
+  for (const counts of known.values()) {
+    for (const [name, value] of counts[what]) add(values, name, value);
+  }
   for (const [node, counts] of now) {
     const before = previous.get(node)?.[what];
     for (const [name, value] of counts[what]) {
-      add(values, name, value);
       add(added, name, before ? Math.max(0, value - (before.get(name) ?? 0)) : 0);
     }
   }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use borough_cluster::{ExplainError, Explanation};
+use borough_cluster::{EntitiesError, EntityId, EntityPage, ExplainError, Explanation};
 
 use super::stats::nanos;
 use crate::bureau::Bureau;
@@ -52,4 +52,29 @@ pub(crate) fn location(bureau: &Bureau, kind: &str, id: &str) -> Result<view::Lo
         since_millis: since.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
         why,
     })
+}
+
+/// Which entities live in a shard, behind the one of which an answer had that `next`.
+pub(crate) async fn entity_ids(
+    bureau: &Bureau,
+    kind: &str,
+    shard: u32,
+    after: Option<&EntityId>,
+) -> Result<view::EntityIds, EntitiesError> {
+    let EntityPage { epoch, ids, is_last, .. } = bureau.node.entities_of(kind, shard, after).await?;
+    let next = ids.last().filter(|_| !is_last).map(token);
+    let ids = ids.iter().map(ToString::to_string).collect();
+    Ok(view::EntityIds { kind: kind.to_owned(), shard, epoch, ids, next })
+}
+
+/// An id in a query: its bytes in digits, because not every id is text.
+fn token(id: &EntityId) -> String {
+    id.as_bytes().iter().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"))
+}
+
+/// The id of such digits.
+pub(crate) fn of_token(token: &str) -> Option<EntityId> {
+    let digits = token.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).ok());
+    let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect();
+    EntityId::new(&bytes?).ok().filter(|id| self::token(id) == token)
 }

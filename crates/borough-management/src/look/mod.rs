@@ -10,7 +10,7 @@ mod settings;
 mod shards;
 mod stats;
 
-pub(crate) use self::entities::{entities, location};
+pub(crate) use self::entities::{entities, entity_ids, location, of_token};
 pub(crate) use self::health::{live, ready};
 pub(crate) use self::losses::{state_loss, state_losses};
 pub(crate) use self::members::{members, state};

@@ -51,10 +51,27 @@ pub struct Location {
     pub shard: u32,
     /// Where it lives, or would; `None` if its shard has no owner now.
     pub node: Option<String>,
-    /// Since which epoch that node owns the shard.
+    /// Since which epoch that node owns the shard; text in JSON.
+    #[serde(with = "super::digits")]
     pub epoch: u64,
     /// For how long, as the answering node saw it, in milliseconds.
     pub since_millis: Option<u64>,
     /// Why it is there, in words.
     pub why: String,
+}
+
+/// Which entities live in one shard, a thousand at a time: `GET /api/entities/{type}/{shard}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityIds {
+    /// Their type.
+    pub kind: String,
+    /// The number of the shard.
+    pub shard: u32,
+    /// Since which epoch the shard lives where the answer is from, as text in JSON; 0 if it never had an owner.
+    #[serde(with = "super::digits")]
+    pub epoch: u64,
+    /// The ids as they are written everywhere, in the order of their bytes.
+    pub ids: Vec<String>,
+    /// Where the next thousand begin, for `?after=`; `None` if there are no more.
+    pub next: Option<String>,
 }

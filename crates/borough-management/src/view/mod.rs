@@ -3,6 +3,7 @@
 //! Fields are added, never renamed and never given another meaning; who reads ignores fields it does not know. Nodes are named as people
 //! name them, by their node ids; a uid is there where two lives of one node must be told apart.
 
+mod digits;
 mod entities;
 mod events;
 mod health;
@@ -14,7 +15,7 @@ mod settings;
 mod shards;
 mod stats;
 
-pub use entities::{BusyEntity, Entities, Location, SlowEntity};
+pub use entities::{BusyEntity, Entities, EntityIds, Location, SlowEntity};
 pub use events::{ClusterEvent, EventKind};
 pub use health::Health;
 pub use losses::{StateLoss, StateLossCount};

@@ -31,7 +31,8 @@ pub struct Place {
     pub shard: u32,
     /// Who owns it; `None` while its last owner's lease is waited for.
     pub owner: Option<String>,
-    /// Since which epoch.
+    /// Since which epoch; text in JSON.
+    #[serde(with = "super::digits")]
     pub epoch: u64,
     /// To whom it is moving.
     pub moving_to: Option<String>,

@@ -68,14 +68,20 @@ async fn what_was_added_to_the_losses_stands_for_one_answer_and_who_is_back_has_
                 const look = () => document.querySelectorAll('.reason-more').forEach((one) => one.textContent && window.added.add(one.textContent)); \
                 new MutationObserver(look).observe(document.getElementById('losses'), { childList: true }); return true; })()";
     page.evaluate::<bool>(keep).await;
+    let more = |scene: &mut Scene, count| scene.stats.nodes[0].kinds[0].refused[0].value += count;
     let mut away = None;
-    stage.change(|scene| away = scene.stats.nodes.pop());
-    page.until(&refused(80)).await;
-    stage.change(|scene| scene.stats.nodes.extend(away));
-    page.until(&refused(120)).await;
-    assert_eq!(page.evaluate::<Vec<String>>("[...window.added]").await, ["+40"; 0]);
-    stage.change(|scene| scene.stats.nodes[0].kinds[0].refused[0].value += 40);
-    page.until("window.added.has('+40')").await;
+    stage.change(|scene| {
+        away = scene.stats.nodes.pop();
+        more(scene, 3);
+    });
+    page.until(&refused(123)).await;
+    stage.change(|scene| {
+        scene.stats.nodes.extend(away);
+        more(scene, 4);
+    });
+    page.until(&refused(127)).await;
+    page.until("window.added.has('+4')").await;
+    assert_eq!(page.evaluate::<Vec<String>>("[...window.added]").await, ["+3", "+4"]);
     page.until("[...document.querySelectorAll('.reason-more')].every((one) => one.textContent === '')").await;
     browser.close().await;
 }

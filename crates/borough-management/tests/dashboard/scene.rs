@@ -81,7 +81,7 @@ impl Scene {
     /// Every entity lives in shard 7.
     pub(crate) fn explain(&self, kind: String, id: String) -> Location {
         let place = &self.shards.kinds[0].places[7];
-        let why = "its shard was given to this host, which had the fewest; it began anew there".to_owned();
+        let why = "its shard was allocated to this node, which had the fewest shards of the type; the shard started empty there".to_owned();
         Location {
             kind,
             id,

@@ -2,6 +2,7 @@
 
 use borough_management::Management;
 use borough_management::view::{Entities, Health, Location, Members, Problem, Settings, Shards, Stats};
+use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::client::{BOUND, get};
@@ -70,6 +71,62 @@ async fn shards_are_told_with_owners_and_hosts() {
     assert_eq!(kind.hosts, ["a", "b"]);
     assert_eq!(kind.places.iter().map(|place| place.shard).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
     assert!(kind.places.iter().all(|place| place.epoch > 0));
+}
+
+#[tokio::test]
+async fn epochs_are_text_because_numbers_of_json_are_not_exact_above_2_to_the_53() {
+    let [a] = fleet(["a"]).await;
+    fill(&a.counters).await;
+    let shards: Value = get(a.address(), "/api/shards").await.of();
+    let location: Value = get(a.address(), "/api/explain/counters/counter-1").await.of();
+    let wanted = a.node.explain("counters", "counter-1").unwrap().epoch.get();
+    assert!(wanted > 1 << 53, "{wanted}");
+    let place = &shards["kinds"][0]["places"][a.counters.shard_of("counter-1").unwrap() as usize];
+    for epoch in [&place["epoch"], &location["epoch"]] {
+        assert_eq!(*epoch, Value::from(wanted.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn the_ids_of_living_entities_are_listed_page_by_page_by_any_node() {
+    let [a, b] = fleet(["a", "b"]).await;
+    fill(&a.counters).await;
+    let mut ids = Vec::new();
+    for shard in 0..8 {
+        let path = format!("/api/entities/counters/{shard}");
+        let page = until(b.address(), &path, |page: &Value| page["ids"].is_array()).await;
+        assert_eq!((&page["next"], page["shard"].as_u64()), (&Value::Null, Some(shard)), "{page}");
+        ids.extend(page["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()));
+    }
+    let mut wanted: Vec<_> = (0..64).map(|number| format!("counter-{number}")).collect();
+    ids.sort();
+    wanted.sort();
+    assert_eq!(ids, wanted);
+
+    // Those of one shard, behind one of them: its bytes in digits.
+    let shard = a.counters.shard_of("counter-1").unwrap();
+    let all: Value = get(b.address(), &format!("/api/entities/counters/{shard}")).await.of();
+    let first = all["ids"][0].as_str().unwrap();
+    let token = first.bytes().fold(String::new(), |digits, byte| digits + &format!("{byte:02x}"));
+    let rest: Value = get(b.address(), &format!("/api/entities/counters/{shard}?after={token}")).await.of();
+    assert_eq!(rest["ids"].as_array().unwrap()[..], all["ids"].as_array().unwrap()[1..]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_listed_is_said_with_what_to_do() {
+    let [a] = fleet(["a"]).await;
+    for (path, status, error) in [
+        ("/api/entities/nothing/0", 404, "unknown-type"),
+        ("/api/entities/counters/8", 404, "unknown-shard"),
+        ("/api/entities/counters/x", 400, "bad-request"),
+        ("/api/entities/counters/0?after=xyz", 400, "bad-request"),
+        ("/api/entities/counters/0?after=%2b1", 400, "bad-request"),
+    ] {
+        let answer = get(a.address(), path).await;
+        let problem: Problem = answer.of();
+        assert_eq!((answer.status, &*problem.error), (status, error), "{path}");
+        assert!(!problem.advice.is_empty(), "{path}");
+    }
 }
 
 #[tokio::test]

@@ -120,8 +120,8 @@ pub(super) struct Place {
     /// Which member owns it; `None` if its last owner is no member any more.
     pub(super) owner: Option<String>,
     pub(super) owner_uid: String,
-    /// Since which epoch.
-    pub(super) epoch: u64,
+    /// Since which epoch: text, because it is larger than what every reader of JSON holds exactly.
+    pub(super) epoch: String,
     /// To which member it is moving, or to which life that is none any more.
     pub(super) moving_to: Option<String>,
 }
@@ -234,7 +234,7 @@ impl Type {
             shard: *number,
             owner: node(entry.owner),
             owner_uid: entry.owner.to_string(),
-            epoch: entry.epoch.get(),
+            epoch: entry.epoch.get().to_string(),
             moving_to: entry.moving.map(|(to, _)| node(to).unwrap_or_else(|| to.to_string())),
         };
         let places: Vec<_> = kind.shards().iter().map(place).collect();

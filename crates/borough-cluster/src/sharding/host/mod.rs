@@ -22,6 +22,7 @@ mod index;
 mod inlet;
 mod lane;
 mod late;
+mod listing;
 mod obeying;
 mod order;
 mod pace;

@@ -36,15 +36,14 @@ where
         let mut orders = self.shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
         let last_end = orders.iter().rposition(|order| matches!(order, Order::DropAll));
         let over: Vec<Order> = orders.drain(..last_end.map_or(0, |last| last + 1)).collect();
-        let (questions, others) =
-            orders.drain(..).partition::<Vec<_>, _>(|order| matches!(order, Order::Stats(..)));
+        let (questions, others) = orders.drain(..).partition::<Vec<_>, _>(Order::is_question);
         *orders = others;
         drop(orders);
         if !over.is_empty() {
             self.end_life();
             self.tidy();
         }
-        let over = over.into_iter().filter(|order| matches!(order, Order::Stats(..)));
+        let over = over.into_iter().filter(Order::is_question);
         for question in over.chain(questions) {
             self.do_order(question);
         }
@@ -63,6 +62,7 @@ where
             }
             // Whoever asked may be gone.
             Order::Stats(depth, say) => drop(say.send(self.stats(depth))),
+            Order::List { shard, after, say } => self.list(shard, after.as_ref(), say),
             order if self.must_wait(&order) => self.put_off(order),
             order => {
                 let Some(number) = order.shard() else { return };
@@ -83,7 +83,11 @@ where
                     Order::Drop { epoch, why, .. } => shard.drop_all(floor, epoch, why),
                     Order::Forget { epoch, .. } => shard.stance.forget(epoch),
                     Order::Wake { id, say, .. } => shard.wake(floor, id, say),
-                    Order::Look(_) | Order::Force | Order::DropAll | Order::Stats(..) => {}
+                    Order::Look(_)
+                    | Order::Force
+                    | Order::DropAll
+                    | Order::List { .. }
+                    | Order::Stats(..) => {}
                 }
                 shard.look_again(floor);
             }
@@ -146,6 +150,7 @@ where
             | Order::Look(_)
             | Order::Force
             | Order::DropAll
+            | Order::List { .. }
             | Order::Stats(..) => false,
         };
         if is_newer && !self.put_off.is_empty() {

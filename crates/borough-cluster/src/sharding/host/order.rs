@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use super::parcel::Barrier;
 use super::spread::Spread;
 use super::surroundings::Sight;
+use crate::sharding::listing::EntityPage;
 
 /// An order to the lane of a shard; see the effects of the region. Orders are done in order, before messages that came after them.
 #[derive(Debug)]
@@ -77,11 +78,22 @@ pub(crate) enum Order {
     Force,
     /// This life of the node is over: everything goes, what waits is refused.
     DropAll,
+    /// Says which entities of a shard live here.
+    List {
+        shard: u32,
+        after: Option<EntityId>,
+        say: oneshot::Sender<EntityPage>,
+    },
     /// Says what lives here.
     Stats(Depth, oneshot::Sender<LaneStats>),
 }
 
 impl Order {
+    /// Whether it only asks what there is, which may be said without a lease.
+    pub(super) fn is_question(&self) -> bool {
+        matches!(self, Self::Stats(..) | Self::List { .. })
+    }
+
     /// Which shard it is about; `None` if it is about all of the lane.
     pub(crate) fn shard(&self) -> Option<u32> {
         match self {
@@ -95,7 +107,8 @@ impl Order {
             | Self::Release { shard, .. }
             | Self::Drop { shard, .. }
             | Self::Forget { shard, .. }
-            | Self::Wake { shard, .. } => Some(*shard),
+            | Self::Wake { shard, .. }
+            | Self::List { shard, .. } => Some(*shard),
             Self::Look(_) | Self::Force | Self::DropAll | Self::Stats(..) => None,
         }
     }

@@ -41,8 +41,7 @@ impl MemoryListener {
     pub(super) fn bind(network: &MemoryNetwork, address: &Address) -> io::Result<Self> {
         let mut state = network.lock();
         if state.listeners.contains_key(address) {
-            let text = format!("cannot listen at {address}: somebody else does");
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another node does"));
         }
         let id = state.next_id;
         state.next_id += 1;

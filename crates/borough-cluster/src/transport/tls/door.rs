@@ -20,9 +20,11 @@ pub struct TlsDoor {
 }
 
 impl TlsDoor {
-    /// Reads the certificates; fails if they cannot be used.
+    /// Reads the certificates; fails if they cannot be used, or its own is not valid now.
     pub fn new(tls: &Tls) -> Result<Self, TlsError> {
-        Ok(Self { wardrobe: Arc::new(Wardrobe::new(tls)?) })
+        let wardrobe = Wardrobe::new(tls)?;
+        wardrobe.check_dates()?;
+        Ok(Self { wardrobe: Arc::new(wardrobe) })
     }
 
     /// Lets one who connected prove itself. It takes as long as the other side likes: bound it. An error of kind `PermissionDenied` is about

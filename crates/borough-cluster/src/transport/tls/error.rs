@@ -34,6 +34,16 @@ pub enum TlsError {
     /// Key and certificate do not go together, or one of them is of a kind that is not supported.
     #[error("the certificate and its key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
+    /// Nobody would accept it now.
+    #[error(
+        "the certificate {why}, and this machine's clock says {now}: issue a new certificate, or correct the clock"
+    )]
+    Outdated {
+        /// What is wrong with its dates.
+        why: String,
+        /// The time now.
+        now: String,
+    },
     /// No authority can be trusted.
     #[error("the authority cannot be used: {0}")]
     Authority(#[from] rustls::server::VerifierBuilderError),

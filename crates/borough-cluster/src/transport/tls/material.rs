@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -13,11 +14,15 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use super::error::TlsError;
 use super::settings::{Files, Pem};
+use super::validity;
 
 /// Both ends of a connection, ready to use.
 pub(super) struct Material {
     pub(super) connector: TlsConnector,
     pub(super) acceptor: TlsAcceptor,
+    verifier: Arc<dyn ClientCertVerifier>,
+    /// The own certificate, and those between it and the authority.
+    chain: Vec<CertificateDer<'static>>,
 }
 
 impl Pem {
@@ -52,14 +57,25 @@ impl Material {
         let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider.clone()).build()?;
         let mut server = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13])?
-            .with_client_cert_verifier(verifier)
-            .with_single_cert(chain, key)?;
+            .with_client_cert_verifier(verifier.clone())
+            .with_single_cert(chain.clone(), key)?;
 
         // A resumed session is not checked again: one whose certificate ran out or was replaced would stay welcome.
         client.resumption = Resumption::disabled();
         server.session_storage = Arc::new(NoServerSessionStorage {});
         server.send_tls13_tickets = 0;
-        Ok(Self { connector: Arc::new(client).into(), acceptor: Arc::new(server).into() })
+        Ok(Self { connector: Arc::new(client).into(), acceptor: Arc::new(server).into(), verifier, chain })
+    }
+
+    /// Whether the own certificate is valid now, as another node would see it. What else may be wrong with it the other node says.
+    pub(super) fn check_dates(&self) -> Result<(), TlsError> {
+        let Some((own, between)) = self.chain.split_first() else { return Ok(()) };
+        let now = UnixTime::now();
+        let error = self.verifier.verify_client_cert(own, between, now).err();
+        match error.and_then(|error| validity::outdated(&error)) {
+            Some(why) => Err(TlsError::Outdated { why, now: validity::date(now) }),
+            None => Ok(()),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod settings;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod validity;
 mod wardrobe;
 
 use std::io;
@@ -41,6 +42,11 @@ impl TlsTransport {
     /// Reads the certificates; fails if they cannot be used.
     pub(crate) fn new(below: Arc<dyn Transport>, tls: &Tls) -> Result<Self, TlsError> {
         Ok(Self { below, wardrobe: Arc::new(Wardrobe::new(tls)?) })
+    }
+
+    /// Whether this node's own certificate is valid now: with another it would be let in nowhere.
+    pub(crate) fn check_dates(&self) -> Result<(), TlsError> {
+        self.wardrobe.check_dates()
     }
 
     async fn connect(&self, address: &Address) -> io::Result<TlsConnection> {
@@ -88,8 +94,11 @@ fn server_name(address: &Address) -> Option<ServerName<'static>> {
 /// speak it (`InvalidData`).
 fn told_apart(error: io::Error) -> io::Error {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref());
-    let about_certificates = of_tls.is_some_and(is_about_certificates);
-    if about_certificates { io::Error::new(io::ErrorKind::PermissionDenied, error) } else { error }
+    let Some(of_tls) = of_tls.filter(|of_tls| is_about_certificates(of_tls)) else { return error };
+    match validity::outdated(of_tls) {
+        Some(why) => io::Error::new(io::ErrorKind::PermissionDenied, format!("the peer's certificate {why}")),
+        None => io::Error::new(io::ErrorKind::PermissionDenied, error),
+    }
 }
 
 /// Whether a certificate was not good enough: ours for the other side, or theirs for us. Not for programs: it names a type of the library below.

@@ -71,6 +71,11 @@ impl Wardrobe {
         self.lock().material.clone()
     }
 
+    /// Whether the certificate that others are shown is valid now.
+    pub(super) fn check_dates(&self) -> Result<(), TlsError> {
+        self.lock().material.check_dates()
+    }
+
     fn begins_look(&self) -> bool {
         let mut worn = self.lock();
         let is_due = self.files.is_some() && worn.next_look.is_some_and(|at| at <= Instant::now());
