@@ -38,10 +38,14 @@ pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Resu
     if json {
         return output::json(&location);
     }
-    let place =
-        location.node.as_deref().map_or_else(|| "no node now".to_owned(), |node| format!("node {node}"));
     // Whether the entity has been made is not known to the table.
-    output::line(format_args!("{kind}/{id} belongs to shard {}, which is on {place}", location.shard))?;
+    let shard = location.shard;
+    match &location.node {
+        Some(node) => {
+            output::line(format_args!("{kind}/{id} belongs to shard {shard}, which is on node {node}"))?
+        }
+        None => output::line(format_args!("{kind}/{id} belongs to shard {shard}, which is on no node now"))?,
+    }
     let since =
         location.since_millis.map_or_else(String::new, |millis| format!(", for {}", output::lasting(millis)));
     output::line(format_args!("owned since epoch {}{since}", Epoch::new(location.epoch)))?;

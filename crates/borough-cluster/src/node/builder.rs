@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 
 use super::{LeaveError, Node, StartError, leave};
 use crate::chance::Chance;
-use crate::clock::{Clock, runtime_runs_ahead};
+use crate::clock::Clock;
 use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
 use crate::control::{Control, Home, Setup};
 use crate::discovery::{Discovery, StaticSeeds, is_address};
@@ -551,22 +551,6 @@ impl Node {
         // Its name is the library's own, and the node has only begun.
         let exposed = registrar.map(|registrar| self.expose(&registrar));
         debug_assert!(matches!(exposed, Ok(Ok(()))));
-    }
-
-    /// Says, once, if the runtime's time is stopped: its timers fire early then, and the node's own do not.
-    fn compare_clocks(&self) {
-        let ended = self.shared.ending();
-        tokio::spawn(async move {
-            tokio::select! {
-                () = ended => {}
-                (runtime, system) = runtime_runs_ahead() => tracing::warn!(
-                    ?runtime,
-                    ?system,
-                    "the clock of the tokio runtime runs ahead of the system's, as with `start_paused`: this node and its network go by the system's, so asks to other nodes time out too early; use \
-                     `borough_testkit::TestCluster` in tests, whose nodes go by the runtime's clock"
-                ),
-            }
-        });
     }
 
     /// What the shutdown of the actors does for the cluster, and the other way round.

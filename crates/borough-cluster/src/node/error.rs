@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use borough_protocol::incarnation::{Address, Incarnation, NodeId};
-use borough_protocol::node::{GaveUp, NoRecovery};
+use borough_protocol::node::NoRecovery;
 use borough_protocol::settings::{Refusal, Unsafe};
 use borough_sqlite::OpenError;
 use borough_wire::codec::CodecId;
@@ -15,7 +15,7 @@ use crate::durability::DurabilityError;
 use crate::security::{SecretError, SecurityError};
 use crate::sharding::{DroppedState, Stuck, WedgedWorker};
 use crate::stored::Undecodable;
-use crate::topology::{Ended, Failure, Standing};
+use crate::topology::Failure;
 use crate::transport::tls::TlsError;
 
 /// Why a node was not started. Nothing is left of it.
@@ -130,36 +130,16 @@ pub enum DataError {
     },
 }
 
-/// Why a node has ended though nobody told it to. It was shut down, and has no part in a cluster; but for the last one.
+/// Why the `main` of a node ends with an error; see [`Node::run_until_signal`](crate::Node::run_until_signal).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Its settings are not those of the cluster it found.
+    /// Its settings are not those of the cluster it found. It was shut down.
     #[error("the cluster does not take this node: {0}")]
     Refused(#[source] Refusal),
-    /// The cluster had to go on without it, and it was told not to come back.
-    #[error(
-        "the node gave up its part in the cluster ({0:?}) and was told not to come back (`rejoin`): start its process again"
-    )]
-    GaveUp(GaveUp),
-    /// It cannot run its entities any more.
-    #[error("the node cannot work: {0}; {remedy}", remedy = .0.remedy())]
-    Failed(Failure),
     /// The process cannot listen to signals. The node goes on.
     #[error("cannot listen to signals: {0}; shut the node down with `shutdown`")]
     Signal(#[from] io::Error),
-}
-
-impl RunError {
-    /// Why it ended so; `None` if somebody wanted it to.
-    pub(super) fn of(ended: Ended) -> Option<Self> {
-        match ended {
-            Ended::Refused(refusal) => Some(Self::Refused(refusal)),
-            Ended::Over(Standing::GaveUp(why)) => Some(Self::GaveUp(why)),
-            Ended::Over(Standing::Failed(failure)) => Some(Self::Failed(failure)),
-            Ended::Over(_) => None,
-        }
-    }
 }
 
 /// Why a node has not left, or what that cost.

@@ -9,6 +9,7 @@ mod remote;
 mod run;
 mod settings;
 mod strays;
+mod two_clocks;
 
 use std::fmt;
 use std::ops::Deref;

@@ -92,7 +92,7 @@ impl Topology {
 }
 
 impl Ended {
-    pub(crate) fn of(standing: &Standing) -> Self {
+    fn of(standing: &Standing) -> Self {
         match standing {
             Standing::Refused(refusal) => Self::Refused(refusal.clone()),
             over => Self::Over(over.clone()),
