@@ -44,6 +44,7 @@ mod mailbox_kind;
 mod path;
 pub mod remote;
 pub mod resident;
+mod room;
 mod shutdown;
 mod supervision;
 mod sync;
@@ -63,6 +64,7 @@ pub use self::fault::Fault;
 pub use self::id::ActorId;
 pub use self::mailbox_kind::{DEFAULT_CAPACITY, MailboxKind};
 pub use self::path::NameError;
+pub use self::room::{LongWait, NoRoom};
 pub use self::shutdown::{OnShutdownError, PhaseError, PhaseReport, ShutdownReport};
 pub use self::supervision::{ActorFailed, Directive, Supervision};
 pub use self::system::{

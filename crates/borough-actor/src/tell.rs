@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::entity_id::EntityIdError;
+use crate::room::NoRoom;
 
 /// Why a message was not accepted. It was not handled, and is given back.
 #[derive(thiserror::Error)]
@@ -25,6 +26,9 @@ pub enum TellError<M> {
     /// The actor lives on another node, and the message cannot travel there.
     #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
     Unsendable(M, Unsendable),
+    /// It was told in a turn, which does not wait for room any longer.
+    #[error("{1}; the message was not handled")]
+    NoRoom(M, NoRoom),
 }
 
 /// Why a message was not accepted at once. It was not handled, and is given back.
@@ -83,7 +87,7 @@ pub enum Unsendable {
 }
 
 macro_rules! gives_back {
-    ($error:ident) => {
+    ($error:ident $(, $more:ident)?) => {
         impl<M> $error<M> {
             /// The message that was not accepted.
             pub fn into_message(self) -> M {
@@ -92,6 +96,7 @@ macro_rules! gives_back {
                     | Self::Full(message)
                     | Self::NodeLost(message)
                     | Self::Unsendable(message, _) => message,
+                    $(Self::$more(message, _) => message,)?
                 }
             }
 
@@ -102,12 +107,13 @@ macro_rules! gives_back {
                     Self::Full(message) => $error::Full(map(message)),
                     Self::NodeLost(message) => $error::NodeLost(map(message)),
                     Self::Unsendable(message, why) => $error::Unsendable(map(message), why),
+                    $(Self::$more(message, why) => $error::$more(map(message), why),)?
                 }
             }
 
             /// Whether there was no room.
             pub fn is_full(&self) -> bool {
-                matches!(self, Self::Full(_))
+                matches!(self, Self::Full(_) $(| Self::$more(..))?)
             }
 
             /// Always `false`: a message that was not accepted reaches no handler.
@@ -126,6 +132,9 @@ macro_rules! gives_back {
                     Self::Unsendable(_, why) => {
                         write!(f, concat!(stringify!($error), "::Unsendable(.., {:?})"), why)
                     }
+                    $(Self::$more(_, why) => {
+                        write!(f, concat!(stringify!($error), "::", stringify!($more), "(.., {:?})"), why)
+                    })?
                 }
             }
         }
@@ -135,14 +144,14 @@ impl<M> From<TellError<M>> for TryTellError<M> {
     fn from(error: TellError<M>) -> Self {
         match error {
             TellError::Stopped(message) => Self::Stopped(message),
-            TellError::Full(message) => Self::Full(message),
+            TellError::Full(message) | TellError::NoRoom(message, _) => Self::Full(message),
             TellError::NodeLost(message) => Self::NodeLost(message),
             TellError::Unsendable(message, why) => Self::Unsendable(message, why),
         }
     }
 }
 
-gives_back!(TellError);
+gives_back!(TellError, NoRoom);
 gives_back!(TryTellError);
 
 /// The future of [`ActorRef::tell`](crate::ActorRef::tell).

@@ -40,6 +40,7 @@ pub(crate) use self::travel::{Travel, take_back};
 use crate::actor_ref::Asked;
 use crate::id::ActorId;
 use crate::resident::Recipient;
+use crate::room;
 use crate::system::Core;
 use crate::tell::{Tell, TellError};
 
@@ -179,6 +180,12 @@ where
             TellError::Full(_) => AskError::Full { path },
             TellError::NodeLost(_) => AskError::NodeLost { path, sent: false },
             TellError::Unsendable(_, why) => AskError::Unsendable { path, why: why.clone() },
+            TellError::NoRoom(_, room::NoRoom::Circle { circle, .. }) => {
+                AskError::Cycle { path, circle: circle.clone() }
+            }
+            TellError::NoRoom(_, room::NoRoom::Timeout { timeout, .. }) => {
+                AskError::Timeout { path, timeout: *timeout, accepted: false }
+            }
         };
         discard(refused);
         error

@@ -42,6 +42,7 @@ use crate::fault::Fault;
 use crate::id::ActorId;
 pub use crate::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
 pub use crate::remote::passage::{taken as taken_replies, with_scratch};
+pub use crate::room::Room;
 use crate::supervision::{ActorFailed, Directive};
 use crate::system::SystemHandle;
 pub use crate::tell::{Queued, Waiting};
