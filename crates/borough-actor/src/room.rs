@@ -15,7 +15,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -113,6 +113,13 @@ impl Room {
     }
 }
 
+impl NoRoom {
+    /// Who is called so told itself.
+    pub fn of_itself(path: String) -> Self {
+        Self::Circle { circle: vec![path.clone(), path.clone()], path }
+    }
+}
+
 impl fmt::Debug for Room {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Room").field(&self.path).finish()
@@ -123,6 +130,8 @@ impl fmt::Debug for Room {
 #[derive(Default)]
 pub(crate) struct Waits {
     table: Mutex<Table>,
+    /// How many there are now: an ask need not look further as long as there are none, which is nearly always.
+    count: AtomicUsize,
     /// How many were long.
     long: AtomicU64,
 }
@@ -153,6 +162,12 @@ struct Step {
 }
 
 impl Waits {
+    /// Whether no turn waits for room.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
     /// How many waits of turns were long.
     pub(crate) fn long_total(&self) -> u64 {
         self.long.load(Ordering::Relaxed)
@@ -250,7 +265,7 @@ fn names(core: &Core, steps: &[Step], found: usize, path: &str) -> Vec<String> {
 pub(crate) struct TurnWait {
     core: Arc<Core>,
     ticket: u64,
-    pub(crate) turn: Turn,
+    turn: Turn,
     path: Arc<str>,
     begun: Instant,
     /// When it waits no longer.
@@ -269,11 +284,13 @@ impl TurnWait {
         }
         let path: Arc<str> = path.into();
         let mut table = lock(&core.waits.table);
+        core.waits.count.fetch_add(1, Ordering::Relaxed);
         let ticket = table.enter(Entry { turn, path: path.clone(), full: full.clone(), long_since: None });
         let circle = full.filter(|full| (full.holds)());
         let circle = circle.and_then(|full| table.circle(&core, turn, full.actor, &path));
         if let Some(circle) = circle {
             let entry = table.leave(ticket);
+            core.waits.count.fetch_sub(1, Ordering::Relaxed);
             drop(table);
             drop(entry);
             return Some(Err(NoRoom::Circle { path: path.to_string(), circle }));
@@ -284,6 +301,11 @@ impl TurnWait {
         let first = until.map_or(begun + LONG, |until| until.min(begun + LONG));
         let timer = Box::pin(sleep_until(first));
         Some(Ok(Self { core, ticket, turn, path, begun, until, timer, is_long: false }))
+    }
+
+    /// Whether that is the turn that waits.
+    pub(crate) fn is_of(&self, turn: Turn) -> bool {
+        (self.turn.system, self.turn.actor, self.turn.ask) == (turn.system, turn.actor, turn.ask)
     }
 
     /// Ready once it has waited for long enough.
@@ -326,6 +348,7 @@ impl TurnWait {
 impl Drop for TurnWait {
     fn drop(&mut self) {
         let entry = lock(&self.core.waits.table).leave(self.ticket);
+        self.core.waits.count.fetch_sub(1, Ordering::Relaxed);
         drop(entry);
     }
 }

@@ -51,12 +51,12 @@ enum Place<M> {
 }
 
 impl<M: Message> Line<M> {
-    /// Takes the message back; false if it was let in before.
-    fn leave(&mut self) -> bool {
+    /// Takes the message back; none if it was let in before.
+    fn leave(&mut self) -> Option<M> {
         match std::mem::replace(&mut self.place, Place::Left) {
-            Place::Waits(ticket) => self.core.crowd.withdraw(ticket).is_some(),
-            Place::Goes(tell) => tell.withdraw(),
-            Place::Left => false,
+            Place::Waits(ticket) => self.core.crowd.withdraw(ticket).map(|letter| letter.message),
+            Place::Goes(tell) => tell.reclaim(),
+            Place::Left => None,
         }
     }
 }
@@ -90,7 +90,7 @@ impl<M: Message> Future for Line<M> {
 }
 
 impl<M: Message> Queued<M> for Line<M> {
-    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+    fn withdraw(mut self: Pin<Box<Self>>) -> Option<M> {
         self.leave()
     }
 }
@@ -100,6 +100,6 @@ impl<M: Message> Unpin for Line<M> {}
 
 impl<M: Message> Drop for Line<M> {
     fn drop(&mut self) {
-        self.leave();
+        drop(self.leave());
     }
 }
