@@ -131,7 +131,7 @@ impl<M: Send + 'static> ActorCell<M> {
 
     /// Whether this thread is in a turn of the actor, which would wait for itself.
     fn is_own_turn(&self) -> bool {
-        turn::current().is_some_and(|turn| turn.system == self.core.asks.number && turn.actor == self.id)
+        turn::is_of(self.core.asks.number, self.id)
     }
 
     /// Nobody else could make room as long as the turn waits: up to as much again may come beyond the bound.
