@@ -70,5 +70,5 @@ pub use self::supervision::{ActorFailed, Directive, Supervision};
 pub use self::system::{
     DEFAULT_ASK_TIMEOUT, LookupError, Spawn, SpawnError, StartError, System, SystemBuilder, SystemHandle,
 };
-pub use self::tell::{Tell, TellError, TryTellError, Unsendable};
+pub use self::tell::{HoldFull, Tell, TellError, TryTellError, Unsendable};
 pub use self::watch::{StopReason, Stopped, Terminated};

@@ -17,10 +17,8 @@ pub enum TellError<M> {
     /// The actor has stopped, or is stopping.
     #[error("the actor has stopped; the message was not handled")]
     Stopped(M),
-    /// The mailbox is full and set to refuse rather than to let senders wait; or too much waits already for a way to the entity's shard.
-    #[error(
-        "the mailbox is full and refuses, or too much waits for the entity's shard; the message was not handled"
-    )]
+    /// The mailbox is full and set to refuse rather than to let senders wait.
+    #[error("the mailbox is full and refuses; the message was not handled")]
     Full(M),
     /// The actor lives on another node, and that node is lost.
     #[error("the actor's node is lost; the message was not handled")]
@@ -49,6 +47,31 @@ pub enum TryTellError<M> {
     /// The actor lives on another node, and the message cannot travel there.
     #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
     Unsendable(M, Unsendable),
+    /// The entity's shard has no owner now, and as much waits for owners on this node as may.
+    #[error("{1}; the message was not handled")]
+    HoldFull(M, HoldFull),
+}
+
+/// As many messages of a type of entities wait on this node for shards without an owner as may.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error(
+    "{messages} messages or {bytes} bytes for {kind} wait here already for shards that have no owner; wait by `tell`, or raise `sharding.hold_limit` or `sharding.hold_bytes`"
+)]
+pub struct HoldFull {
+    /// The type of the entities.
+    pub kind: String,
+    /// How many messages may wait.
+    pub messages: usize,
+    /// How many bytes they may take.
+    pub bytes: usize,
+}
+
+impl HoldFull {
+    /// For that type, with these limits.
+    pub fn new(kind: String, messages: usize, bytes: usize) -> Self {
+        Self { kind, messages, bytes }
+    }
 }
 
 /// Why a message cannot travel to another node, or to an entity.
@@ -154,7 +177,7 @@ impl<M> From<TellError<M>> for TryTellError<M> {
 }
 
 gives_back!(TellError, NoRoom);
-gives_back!(TryTellError);
+gives_back!(TryTellError, HoldFull);
 
 /// The future of [`ActorRef::tell`](crate::ActorRef::tell).
 ///

@@ -146,7 +146,7 @@ async fn full_entities_of_two_nodes_that_tell_each_other_wait_as_long_as_an_ask_
             for id in 0..32_u64 {
                 region.tell(id, Msg::Note).await.unwrap();
             }
-            crate::rig::after(Duration::from_secs(5)).await;
+            rig::after(Duration::from_secs(5)).await;
             let found = [&a, &b].map(|node| (0..32).find(|id| lives_on(id, node)));
             if let [Some(x), Some(y)] = found {
                 return (x.to_string(), y.to_string());

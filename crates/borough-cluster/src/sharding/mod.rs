@@ -22,6 +22,7 @@ mod events;
 mod extract;
 mod forward;
 mod hold;
+mod hold_line;
 pub(crate) mod host;
 mod inlet;
 mod kind;

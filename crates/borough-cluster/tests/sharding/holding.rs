@@ -64,9 +64,9 @@ async fn who_waits_at_a_full_hold_goes_on_once_its_own_shard_has_a_way_or_its_no
     let waits = tell(1);
     after(Duration::from_secs(1)).await;
     assert!(!waits.is_finished());
-    let there = books(&b).await;
+    books(&b).await;
     within(waits).await.unwrap().unwrap();
-    let pages = within(there.ask("x", Book::Read)).await.unwrap();
+    let pages = within(proxy.ask("x", Book::Read)).await.unwrap();
     assert_eq!(pages.notes[&1], (1, 1));
     within(b.leave()).await.unwrap();
     let waits = tell(2);
