@@ -8,6 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::actor_ref::SystemRef;
+use crate::ask::turn;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::fault::Fault;
 use crate::id::ActorId;
@@ -15,6 +17,7 @@ use crate::item::{Item, Rare};
 use crate::mailbox::{Mailbox, Refusal, Ticket};
 use crate::mailbox_kind::MailboxKind;
 use crate::path;
+use crate::room::{NoRoom, Room};
 use crate::system::Core;
 use crate::tell::{Queued, Tell, TellError, TryTellError};
 
@@ -116,6 +119,7 @@ impl<M: Send + 'static> ActorCell<M> {
         unwrap: Unwrap<M, T>,
     ) -> Tell<T> {
         match refusal {
+            Refusal::Full(item) if self.is_own_turn() => self.tell_itself(item, unwrap),
             Refusal::Full(item) => Tell::waiting(Box::pin(Line {
                 cell: self.clone(),
                 place: Place::Outside(Some(item)),
@@ -123,6 +127,32 @@ impl<M: Send + 'static> ActorCell<M> {
             })),
             other => self.settle(other, unwrap).map_or_else(Tell::refused, |()| Tell::accepted()),
         }
+    }
+
+    /// Whether this thread is in a turn of the actor, which would wait for itself.
+    fn is_own_turn(&self) -> bool {
+        turn::is_of(self.core.asks.number, self.id)
+    }
+
+    /// Nobody else could make room as long as the turn waits: up to as much again may come beyond the bound.
+    fn tell_itself<T: Send + 'static>(&self, item: Item<M>, unwrap: Unwrap<M, T>) -> Tell<T> {
+        let refusal = match self.mailbox.push_own(item) {
+            Ok(()) => return Tell::accepted(),
+            Err(refusal) => refusal,
+        };
+        self.settle(refusal, unwrap).map_or_else(
+            |error| match error {
+                TellError::Full(message) => {
+                    Tell::refused(TellError::NoRoom(message, self.waits_for_itself()))
+                }
+                other => Tell::refused(other),
+            },
+            |()| Tell::accepted(),
+        )
+    }
+
+    fn waits_for_itself(&self) -> NoRoom {
+        NoRoom::of_itself(self.path())
     }
 
     #[inline]
@@ -249,12 +279,20 @@ impl<M: Send + 'static, T> Future for Line<M, T> {
 }
 
 impl<M: Send + 'static, T> Queued<T> for Line<M, T> {
-    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
-        match std::mem::replace(&mut self.place, Place::Left) {
-            Place::Outside(item) => item.is_some(),
-            Place::InLine(ticket) => self.cell.mailbox.withdraw(ticket).is_some(),
-            Place::Left => false,
-        }
+    fn withdraw(mut self: Pin<Box<Self>>) -> Option<T> {
+        let item = match std::mem::replace(&mut self.place, Place::Left) {
+            Place::Outside(item) => item,
+            Place::InLine(ticket) => self.cell.mailbox.withdraw(ticket),
+            Place::Left => None,
+        };
+        item.and_then(self.unwrap)
+    }
+
+    fn room(&self) -> Option<Room> {
+        let Place::InLine(ticket) = self.place else { return None };
+        let cell = self.cell.clone();
+        let room = Room::of(SystemRef(&cell.core), cell.path());
+        Some(room.of_actor(cell.id, move || cell.mailbox.keeps_waiting(ticket)))
     }
 }
 

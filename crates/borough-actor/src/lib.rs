@@ -44,6 +44,7 @@ mod mailbox_kind;
 mod path;
 pub mod remote;
 pub mod resident;
+mod room;
 mod shutdown;
 mod supervision;
 mod sync;
@@ -63,10 +64,11 @@ pub use self::fault::Fault;
 pub use self::id::ActorId;
 pub use self::mailbox_kind::{DEFAULT_CAPACITY, MailboxKind};
 pub use self::path::NameError;
+pub use self::room::{LongWait, NoRoom};
 pub use self::shutdown::{OnShutdownError, PhaseError, PhaseReport, ShutdownReport};
 pub use self::supervision::{ActorFailed, Directive, Supervision};
 pub use self::system::{
     DEFAULT_ASK_TIMEOUT, LookupError, Spawn, SpawnError, StartError, System, SystemBuilder, SystemHandle,
 };
-pub use self::tell::{Tell, TellError, TryTellError, Unsendable};
+pub use self::tell::{HoldFull, Tell, TellError, TryTellError, Unsendable};
 pub use self::watch::{StopReason, Stopped, Terminated};

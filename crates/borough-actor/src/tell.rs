@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::ask::turn::{self, Turn};
 use crate::entity_id::EntityIdError;
+use crate::room::{NoRoom, Room, TurnWait};
 
 /// Why a message was not accepted. It was not handled, and is given back.
 #[derive(thiserror::Error)]
@@ -14,10 +17,8 @@ pub enum TellError<M> {
     /// The actor has stopped, or is stopping.
     #[error("the actor has stopped; the message was not handled")]
     Stopped(M),
-    /// The mailbox is full and set to refuse rather than to let senders wait; or too much waits already for a way to the entity's shard.
-    #[error(
-        "the mailbox is full and refuses, or too much waits for the entity's shard; the message was not handled"
-    )]
+    /// The mailbox is full and set to refuse rather than to let senders wait.
+    #[error("the mailbox is full and refuses; the message was not handled")]
     Full(M),
     /// The actor lives on another node, and that node is lost.
     #[error("the actor's node is lost; the message was not handled")]
@@ -25,6 +26,9 @@ pub enum TellError<M> {
     /// The actor lives on another node, and the message cannot travel there.
     #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
     Unsendable(M, Unsendable),
+    /// It was told in a turn, which does not wait for room any longer.
+    #[error("{1}; the message was not handled")]
+    NoRoom(M, NoRoom),
 }
 
 /// Why a message was not accepted at once. It was not handled, and is given back.
@@ -43,6 +47,31 @@ pub enum TryTellError<M> {
     /// The actor lives on another node, and the message cannot travel there.
     #[error("the message cannot travel to the actor's node: {1}; it was not handled")]
     Unsendable(M, Unsendable),
+    /// The entity's shard has no owner now, and as much waits for owners on this node as may.
+    #[error("{1}; the message was not handled")]
+    HoldFull(M, HoldFull),
+}
+
+/// As many messages of a type of entities wait on this node for shards without an owner as may.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error(
+    "{messages} messages or {bytes} bytes for {kind} wait here already for shards that have no owner; wait by `tell`, or raise `sharding.hold_limit` or `sharding.hold_bytes`"
+)]
+pub struct HoldFull {
+    /// The type of the entities.
+    pub kind: String,
+    /// How many messages may wait.
+    pub messages: usize,
+    /// How many bytes they may take.
+    pub bytes: usize,
+}
+
+impl HoldFull {
+    /// For that type, with these limits.
+    pub fn new(kind: String, messages: usize, bytes: usize) -> Self {
+        Self { kind, messages, bytes }
+    }
 }
 
 /// Why a message cannot travel to another node, or to an entity.
@@ -83,7 +112,7 @@ pub enum Unsendable {
 }
 
 macro_rules! gives_back {
-    ($error:ident) => {
+    ($error:ident $(, $more:ident)?) => {
         impl<M> $error<M> {
             /// The message that was not accepted.
             pub fn into_message(self) -> M {
@@ -92,6 +121,7 @@ macro_rules! gives_back {
                     | Self::Full(message)
                     | Self::NodeLost(message)
                     | Self::Unsendable(message, _) => message,
+                    $(Self::$more(message, _) => message,)?
                 }
             }
 
@@ -102,12 +132,13 @@ macro_rules! gives_back {
                     Self::Full(message) => $error::Full(map(message)),
                     Self::NodeLost(message) => $error::NodeLost(map(message)),
                     Self::Unsendable(message, why) => $error::Unsendable(map(message), why),
+                    $(Self::$more(message, why) => $error::$more(map(message), why),)?
                 }
             }
 
             /// Whether there was no room.
             pub fn is_full(&self) -> bool {
-                matches!(self, Self::Full(_))
+                matches!(self, Self::Full(_) $(| Self::$more(..))?)
             }
 
             /// Always `false`: a message that was not accepted reaches no handler.
@@ -126,6 +157,9 @@ macro_rules! gives_back {
                     Self::Unsendable(_, why) => {
                         write!(f, concat!(stringify!($error), "::Unsendable(.., {:?})"), why)
                     }
+                    $(Self::$more(_, why) => {
+                        write!(f, concat!(stringify!($error), "::", stringify!($more), "(.., {:?})"), why)
+                    })?
                 }
             }
         }
@@ -135,15 +169,15 @@ impl<M> From<TellError<M>> for TryTellError<M> {
     fn from(error: TellError<M>) -> Self {
         match error {
             TellError::Stopped(message) => Self::Stopped(message),
-            TellError::Full(message) => Self::Full(message),
+            TellError::Full(message) | TellError::NoRoom(message, _) => Self::Full(message),
             TellError::NodeLost(message) => Self::NodeLost(message),
             TellError::Unsendable(message, why) => Self::Unsendable(message, why),
         }
     }
 }
 
-gives_back!(TellError);
-gives_back!(TryTellError);
+gives_back!(TellError, NoRoom);
+gives_back!(TryTellError, HoldFull);
 
 /// The future of [`ActorRef::tell`](crate::ActorRef::tell).
 ///
@@ -160,8 +194,13 @@ pub type Waiting<M> = Pin<Box<dyn Queued<M>>>;
 
 /// A message that stands in line for room.
 pub trait Queued<M>: Future<Output = Result<(), TellError<M>>> + Send {
-    /// Takes it back; false if it was let in before.
-    fn withdraw(self: Pin<Box<Self>>) -> bool;
+    /// Takes it back; none if it was let in before.
+    fn withdraw(self: Pin<Box<Self>>) -> Option<M>;
+
+    /// For whose room it waits; none if what it waits for ends by itself.
+    fn room(&self) -> Option<Room> {
+        None
+    }
 }
 
 /// Of a message that was not let in at once. Aside, so that all other tells are one word: a larger one would go by memory wherever it is handed on,
@@ -170,6 +209,13 @@ enum State<M> {
     /// Boxed, so that whoever waits has no room for a message beside its own.
     Refused(Option<Box<TellError<M>>>),
     Waiting(Waiting<M>),
+    /// A turn waits for it.
+    InTurn(Box<InTurn<M>>),
+}
+
+struct InTurn<M> {
+    line: Waiting<M>,
+    wait: TurnWait,
 }
 
 impl<M> Tell<M> {
@@ -196,7 +242,17 @@ impl<M> Tell<M> {
         match self.0.map(|state| *state) {
             None => false,
             Some(State::Refused(_)) => true,
-            Some(State::Waiting(line)) => line.withdraw(),
+            Some(State::Waiting(line)) => line.withdraw().is_some(),
+            Some(State::InTurn(in_turn)) => in_turn.line.withdraw().is_some(),
+        }
+    }
+
+    /// Takes the message back; none if it was accepted before.
+    pub fn reclaim(self) -> Option<M> {
+        match *self.0? {
+            State::Refused(why) => why.map(|why| why.into_message()),
+            State::Waiting(line) => line.withdraw(),
+            State::InTurn(in_turn) => in_turn.line.withdraw(),
         }
     }
 
@@ -224,6 +280,9 @@ impl<M: Send + 'static> Tell<M> {
             Some(State::Refused(Some(why))) => Tell::refused(why.map(map)),
             Some(State::Refused(None)) => Tell(Some(Box::new(State::Refused(None)))),
             Some(State::Waiting(line)) => Tell::waiting(Box::pin(Mapped { line, map: Some(map) })),
+            Some(State::InTurn(in_turn)) => {
+                Tell::waiting(Box::pin(Mapped { line: in_turn.line, map: Some(map) }))
+            }
         }
     }
 }
@@ -235,8 +294,13 @@ struct Mapped<M, F> {
 }
 
 impl<M: 'static, N, F: FnOnce(M) -> N + Send> Queued<N> for Mapped<M, F> {
-    fn withdraw(self: Pin<Box<Self>>) -> bool {
-        Pin::into_inner(self).line.withdraw()
+    fn withdraw(self: Pin<Box<Self>>) -> Option<N> {
+        let Self { line, map } = *Pin::into_inner(self);
+        line.withdraw().zip(map).map(|(message, map)| map(message))
+    }
+
+    fn room(&self) -> Option<Room> {
+        self.line.room()
     }
 }
 
@@ -266,8 +330,83 @@ impl<M> Future for Tell<M> {
         match self.get_mut().0.as_deref_mut() {
             None => Poll::Ready(Ok(())),
             Some(State::Refused(why)) => Poll::Ready(Err(*why.take().unwrap_or_else(|| polled_again()))),
-            Some(State::Waiting(line)) => line.as_mut().poll(cx),
+            Some(state) => state.poll_line(cx, true),
         }
+    }
+}
+
+impl<M> Tell<M> {
+    /// As `poll`, for an ask, whose own deadline ends the wait.
+    pub(crate) fn poll_for_ask(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TellError<M>>> {
+        match self.0.as_deref_mut() {
+            Some(state @ (State::Waiting(_) | State::InTurn(_))) => state.poll_line(cx, false),
+            _ => Pin::new(self).poll(cx),
+        }
+    }
+}
+
+impl<M> State<M> {
+    /// Stands in line; in a turn not in a circle, and for as long as an ask may take if the wait `ends`.
+    #[cold]
+    fn poll_line(&mut self, cx: &mut Context<'_>, ends: bool) -> Poll<Result<(), TellError<M>>> {
+        let (line, waited) = match self {
+            Self::Waiting(line) => (line, None),
+            Self::InTurn(in_turn) => (&mut in_turn.line, Some(&mut in_turn.wait)),
+            Self::Refused(_) => polled_again(),
+        };
+        if let Poll::Ready(outcome) = line.as_mut().poll(cx) {
+            // Whatever comes after is no wait any more.
+            *self = Self::Refused(None);
+            return Poll::Ready(outcome);
+        }
+        let turn = turn::current();
+        let ended = match waited {
+            Some(wait) if turn.is_some_and(|turn| wait.is_of(turn)) => match wait.poll_end(cx) {
+                Poll::Ready(why) => why,
+                Poll::Pending => return Poll::Pending,
+            },
+            _ => match self.wait_in(turn, cx, ends) {
+                Some(why) => why,
+                None => return Poll::Pending,
+            },
+        };
+        Poll::Ready(self.give_back(ended))
+    }
+
+    /// It is polled in that turn for the first time, or in none any more. Gives why it does not wait.
+    fn wait_in(&mut self, turn: Option<Turn>, cx: &mut Context<'_>, ends: bool) -> Option<NoRoom> {
+        let line = match mem::replace(self, Self::Refused(None)) {
+            Self::Waiting(line) => line,
+            Self::InTurn(in_turn) => in_turn.line,
+            refused @ Self::Refused(_) => {
+                *self = refused;
+                return None;
+            }
+        };
+        let begun = turn.and_then(|turn| TurnWait::begin(turn, line.room()?, ends));
+        let (mut wait, line) = match begun {
+            Some(Ok(wait)) => (wait, line),
+            not => {
+                *self = Self::Waiting(line);
+                return not.and_then(Result::err);
+            }
+        };
+        let polled = wait.poll_end(cx);
+        *self = Self::InTurn(Box::new(InTurn { line, wait }));
+        match polled {
+            Poll::Ready(why) => Some(why),
+            Poll::Pending => None,
+        }
+    }
+
+    fn give_back(&mut self, why: NoRoom) -> Result<(), TellError<M>> {
+        let message = match mem::replace(self, Self::Refused(None)) {
+            Self::Waiting(line) => line.withdraw(),
+            Self::InTurn(in_turn) => in_turn.line.withdraw(),
+            Self::Refused(_) => None,
+        };
+        // None: it was let in at the last moment.
+        message.map_or(Ok(()), |message| Err(TellError::NoRoom(message, why)))
     }
 }
 
@@ -279,7 +418,7 @@ impl<M> fmt::Debug for Tell<M> {
         f.write_str(match self.0.as_deref() {
             None => "Tell(accepted)",
             Some(State::Refused(_)) => "Tell(refused)",
-            Some(State::Waiting(_)) => "Tell(waiting)",
+            Some(State::Waiting(_) | State::InTurn(_)) => "Tell(waiting)",
         })
     }
 }

@@ -40,6 +40,7 @@ pub(crate) use self::travel::{Travel, take_back};
 use crate::actor_ref::Asked;
 use crate::id::ActorId;
 use crate::resident::Recipient;
+use crate::room::{self, Waits};
 use crate::system::Core;
 use crate::tell::{Tell, TellError};
 
@@ -163,12 +164,23 @@ where
         // An ask that began in a turn may be awaited elsewhere by now: the one asked must be deaf indeed.
         let deaf = target == turn.actor || core.registry.is_awaiting(target);
         if chain.last() != Some(&target) || !deaf {
-            return Ok(());
+            return self.refuse_circle_of_room(target, turn);
         }
         let path = self.recipient.path();
         let others = chain.iter().rev().map(|actor| core.registry.path(*actor));
         let circle = others.chain([path.clone()]).collect();
         Err(AskError::Cycle { path, circle })
+    }
+
+    /// As above, where some of them wait for room.
+    #[inline]
+    fn refuse_circle_of_room(&self, target: ActorId, turn: turn::Turn) -> Result<(), AskError> {
+        if self.core().waits.is_empty() {
+            return Ok(());
+        }
+        let path = self.recipient.path();
+        let circle = Waits::circle(self.core(), turn, target, &path);
+        circle.map_or(Ok(()), |circle| Err(AskError::Cycle { path, circle }))
     }
 
     #[cold]
@@ -179,6 +191,12 @@ where
             TellError::Full(_) => AskError::Full { path },
             TellError::NodeLost(_) => AskError::NodeLost { path, sent: false },
             TellError::Unsendable(_, why) => AskError::Unsendable { path, why: why.clone() },
+            TellError::NoRoom(_, room::NoRoom::Circle { circle, .. }) => {
+                AskError::Cycle { path, circle: circle.clone() }
+            }
+            TellError::NoRoom(_, room::NoRoom::Timeout { timeout, .. }) => {
+                AskError::Timeout { path, timeout: *timeout, accepted: false }
+            }
         };
         discard(refused);
         error
@@ -204,14 +222,13 @@ where
         slot: &AnswerSlot<T>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), NoRoom>> {
-        let mut tell = Pin::new(tell);
-        let mut polled = tell.as_mut().poll(cx);
+        let mut polled = tell.poll_for_ask(cx);
         if polled.is_pending() {
             if slot.wait_on(cx.waker(), self.turn()) {
                 return Poll::Pending;
             }
             // Ended, but perhaps because the message was let in just now, and even answered.
-            polled = tell.poll(cx);
+            polled = tell.poll_for_ask(cx);
         }
         match polled {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(())),

@@ -226,7 +226,7 @@ impl AskTable {
     }
 
     /// The turn in which an ask is awaited, if it is under way and awaited in one.
-    fn awaited_in(&self, id: AskId) -> Option<Turn> {
+    pub(crate) fn awaited_in(&self, id: AskId) -> Option<Turn> {
         let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         slots.places.get(id.slot() as usize)?.slot.as_ref()?.turn_of(id)
     }

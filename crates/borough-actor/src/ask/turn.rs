@@ -62,13 +62,16 @@ pub(crate) fn is_last() -> bool {
     NOW.with(|now| now.is_last.get())
 }
 
+/// Whether this thread is running a turn of that actor.
+pub(crate) fn is_of(system: u32, actor: ActorId) -> bool {
+    NOW.with(|now| now.who.get().is_some_and(|who| who.system == system && who.actor == actor))
+}
+
 /// Makes the turn this thread is running its actor's last, if it is a turn of this one.
 pub(crate) fn make_last(system: u32, actor: ActorId) {
-    NOW.with(|now| {
-        if now.who.get().is_some_and(|who| who.system == system && who.actor == actor) {
-            now.is_last.set(true);
-        }
-    });
+    if is_of(system, actor) {
+        NOW.with(|now| now.is_last.set(true));
+    }
 }
 
 /// Says which ask the turn this thread is running handles from here on. To be called in a turn only.

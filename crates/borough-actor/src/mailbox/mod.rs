@@ -286,6 +286,23 @@ impl<T: Letter> Mailbox<T> {
         Ok(())
     }
 
+    /// Puts an item in that the reader itself sends while it handles another: beyond the bound too, up to as much again, because the reader cannot wait for
+    /// itself.
+    pub fn push_own(&self, item: T) -> Result<(), Refusal<T>> {
+        let mut state = lock(&self.state);
+        if self.is_closed() {
+            return Err(Refusal::Closed(item));
+        }
+        if state.weight() >= 2 * self.capacity as usize {
+            return Err(Refusal::Full(item));
+        }
+        state.queue.push(item);
+        let reader = self.unpark(&mut state);
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
     /// Puts an item in, or joins the line of those that wait for room.
     pub fn push_or_wait(&self, item: T, waker: &Waker) -> Result<Option<Ticket>, Refusal<T>> {
         let mut state = lock(&self.state);
@@ -309,6 +326,13 @@ impl<T: Letter> Mailbox<T> {
             return Poll::Ready(waiting.withdraw(ticket).map_or(Ok(()), Err));
         }
         if waiting.keep_waiting(ticket, waker) { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    /// Whether a sender is in line, and there is no room that it or those before it could be given.
+    pub fn keeps_waiting(&self, ticket: Ticket) -> bool {
+        let state = lock(&self.state);
+        let is_in_line = state.seldom.as_ref().is_some_and(|seldom| seldom.waiting.contains(ticket));
+        is_in_line && state.weight() >= self.capacity as usize && !self.is_closed()
     }
 
     /// Takes a sender out of the line; gives its item unless it was admitted before.

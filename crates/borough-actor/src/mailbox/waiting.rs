@@ -63,6 +63,10 @@ impl<T> Waiting<T> {
         self.senders.iter().map(|sender| sender.waker.clone()).collect()
     }
 
+    pub(crate) fn contains(&self, ticket: Ticket) -> bool {
+        self.position(ticket).is_some()
+    }
+
     fn position(&self, ticket: Ticket) -> Option<usize> {
         self.senders.binary_search_by_key(&ticket, |sender| sender.ticket).ok()
     }

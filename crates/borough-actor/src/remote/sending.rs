@@ -18,6 +18,7 @@ use crate::actor_ref::Asked;
 use crate::ask::{take_back, travelled};
 use crate::dead_letters::DeadLetterReason;
 use crate::fault::Fault;
+use crate::room::Room;
 use crate::tell::{Queued, Tell, TellError, TryTellError, Unsendable};
 
 /// Where on another node messages go, and what stands before each of them.
@@ -184,30 +185,33 @@ impl<M: Message> Line<M> {
         take_back(&self.carrier.home().system().core().asks, mem::take(&mut self.taken));
     }
 
-    /// Takes the message back; false if it was let in before: it has travelled then.
-    fn give_up(&mut self) -> bool {
-        let Some(message) = self.message.take() else { return false };
-        let withdrawn = self.waiting.take().is_none_or(Sending::withdraw);
-        if withdrawn {
+    /// Takes the message back; none if it was let in before: it has travelled then.
+    fn give_up(&mut self) -> Option<M> {
+        let message = self.message.take()?;
+        if self.waiting.take().is_none_or(Sending::withdraw) {
             self.take_back();
-            drop(message);
+            Some(message)
         } else {
             travelled(message);
+            None
         }
-        withdrawn
     }
 }
 
 impl<M: Message> Queued<M> for Line<M> {
-    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+    fn withdraw(mut self: Pin<Box<Self>>) -> Option<M> {
         self.give_up()
+    }
+
+    fn room(&self) -> Option<Room> {
+        Some(Room::of(self.carrier.home().system().into(), self.recipient.clone()))
     }
 }
 
 /// Whoever gives up in line withdraws the message.
 impl<M: Message> Drop for Line<M> {
     fn drop(&mut self) {
-        self.give_up();
+        drop(self.give_up());
     }
 }
 

@@ -34,7 +34,7 @@ pub use self::turn::{Ended, Turned, arrive, begin, end, message, terminated};
 use crate::actor_ref::ActorRef;
 pub use crate::actor_ref::{Asked, Route, SystemRef};
 pub use crate::ask::AskId;
-use crate::ask::{Ask, AskTable};
+use crate::ask::{Ask, AskTable, turn as turns};
 pub use crate::ask::{discard, travelled};
 use crate::entity_id::EntityId;
 pub use crate::entity_id::IdView;
@@ -42,6 +42,7 @@ use crate::fault::Fault;
 use crate::id::ActorId;
 pub use crate::mailbox::{Batch, Letter, Mailbox, Refusal, Taken, Ticket, WhenFull};
 pub use crate::remote::passage::{taken as taken_replies, with_scratch};
+pub use crate::room::Room;
 use crate::supervision::{ActorFailed, Directive};
 use crate::system::SystemHandle;
 pub use crate::tell::{Queued, Waiting};
@@ -176,6 +177,11 @@ fn fold(a: u64, b: u64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
     let folded = wide as u64 ^ (wide >> 64) as u64;
     folded
+}
+
+/// Whether this thread is in a turn of that actor, which would wait for itself.
+pub fn is_turn_of(system: SystemRef<'_>, actor: ActorId) -> bool {
+    turns::is_of(system.0.asks.number, actor)
 }
 
 /// As who the entity of that [`hash`] counts in its system: in chains of asks, and where refs are compared.

@@ -9,6 +9,7 @@ use super::registry::Registry;
 use crate::ask::AskTable;
 use crate::dead_letters::DeadLetters;
 use crate::events::EventStream;
+use crate::room::Waits;
 use crate::shutdown::Shutdown;
 use crate::watch::WatchId;
 
@@ -18,6 +19,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) registry: Registry,
     pub(crate) asks: Arc<AskTable>,
+    pub(crate) waits: Waits,
     pub(crate) dead_letters: DeadLetters,
     pub(crate) events: EventStream,
     pub(crate) shutdown: Shutdown,

@@ -21,6 +21,7 @@ use crate::ask::{AskTable, sweeper};
 use crate::cell::{ActorCell, interrupt};
 use crate::dead_letters::DeadLetters;
 use crate::events::EventStream;
+use crate::room::{LongWait, Waits};
 use crate::shutdown::{PhaseError, Phases, Shutdown};
 
 /// How long an ask waits for its answer unless it is said otherwise.
@@ -123,6 +124,7 @@ impl SystemBuilder {
             settings: Settings { ask_timeout: self.ask_timeout },
             registry: Registry::default(),
             asks: Arc::new(AskTable::new()),
+            waits: Waits::default(),
             dead_letters: DeadLetters::default(),
             events: EventStream::default(),
             shutdown: Shutdown::new(phases),
@@ -179,6 +181,18 @@ impl SystemHandle {
     /// The counts of messages that reached no handler.
     pub fn dead_letters(&self) -> &DeadLetters {
         &self.core.dead_letters
+    }
+
+    /// The turns that have waited for more than three seconds for room in somebody's mailbox, the longest first. Each is logged once.
+    ///
+    /// What waits outside of any turn is not among them: it holds up no actor.
+    pub fn long_waits(&self) -> Vec<LongWait> {
+        Waits::long(&self.core)
+    }
+
+    /// How many [long waits](Self::long_waits) there have been.
+    pub fn long_waits_total(&self) -> u64 {
+        self.core.waits.long_total()
     }
 
     /// The system's event stream.

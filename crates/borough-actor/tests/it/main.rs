@@ -19,6 +19,7 @@ mod supervision;
 mod support;
 mod system;
 mod tell;
+mod tell_circles;
 mod timers;
 mod watch;
 mod worker;

@@ -511,7 +511,7 @@ pub(super) static KINDS: &[Setting] = &[
         "sharding.hold_limit",
         count(0, u64::MAX),
         hold_limit,
-        "How many messages wait on a node for shards that have no owner or are between two; beyond it senders are refused."
+        "How many messages wait on a node for shards that have no owner or are between two; beyond it senders wait."
     ),
     setting!(
         OfKind,

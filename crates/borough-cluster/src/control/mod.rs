@@ -22,6 +22,7 @@ mod lives;
 mod outbound;
 mod outlook;
 mod peers;
+mod pulse;
 mod queue;
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,7 @@ use super::inbound::Ear;
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
 use super::outlook::Outlook;
+use super::pulse::Pulse;
 use super::watchdog::Watchdog;
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -253,6 +254,8 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let runtime = setup.runtime.clone();
     let hub =
         Hub::new(setup.system, myself.clone(), setup.runtime, door.clone(), limits, setup.codec, members);
+    // A simulation is one thread, and has no time of its own to look from.
+    let pulse = if setup.home == Home::Thread { Pulse::of(&runtime) } else { None };
     let guests = Arc::new(Guests::default());
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
@@ -310,7 +313,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         is_leaving,
         is_unwritten,
     };
-    let open = open_house(door, listener, gate, hub.clone());
+    let open = open_house(door, listener, gate, hub.clone(), pulse);
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
@@ -354,9 +357,20 @@ async fn give_up_if_failed(watchdog: Watchdog, sharding: Arc<Sharding>, failure:
     sharding.fail(why);
 }
 
-/// Lets others in, and sees to it that what is kept of them does not pile up.
-async fn open_house(door: Arc<Door>, listener: Box<dyn Listener>, gate: Gate, hub: Arc<Hub>) {
-    tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house());
+/// Lets others in, sees to it that what is kept of them does not pile up, and that what they send is read.
+async fn open_house(
+    door: Arc<Door>,
+    listener: Box<dyn Listener>,
+    gate: Gate,
+    hub: Arc<Hub>,
+    pulse: Option<Pulse>,
+) {
+    let pulse = async {
+        if let Some(pulse) = pulse {
+            pulse.run().await;
+        }
+    };
+    tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house(), pulse);
 }
 
 /// Who is a member, as that topology shows it.

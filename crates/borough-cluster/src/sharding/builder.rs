@@ -212,7 +212,7 @@ macro_rules! wanted {
             self
         }
 
-        /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders are refused. Default 100 000.
+        /// How many messages wait here at most for shards that have no owner or are between two, all together; beyond it senders wait. Default 100 000.
         pub fn hold_limit(mut self, messages: usize) -> Self {
             self.wanted.say("sharding.hold_limit").hold_limit = messages;
             self

@@ -24,7 +24,7 @@ pub(super) enum Why {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShardRefusals {
-    /// As much waited for a way as may; see [`hold_limit`](super::ShardBuilder::hold_limit).
+    /// They could not wait, by `try_tell`, and as much waited for a way as may; see [`hold_limit`](super::ShardBuilder::hold_limit).
     pub full: u64,
     /// Their shard had no place there, or too much waited for it or for their entity.
     pub unplaced: u64,

@@ -31,9 +31,14 @@ struct State<I> {
     closed: bool,
 }
 
+/// How many messages a crowded entity may send to itself, which nobody else may: its turn would wait for its own end.
+const OWN: usize = 1024;
+
 /// Who waits for one entity.
 #[derive(Default)]
 struct Line {
+    /// How many it sent to itself meanwhile.
+    own: usize,
     tickets: VecDeque<u64>,
     /// The ways to nodes that were told that it is crowded, and have their own lines.
     warned: Vec<Arc<dyn Carrier>>,
@@ -134,6 +139,7 @@ impl<I> Crowd<I> {
         let Some(line) = entities.get_mut(&key) else {
             return Admitted { is_crowded: false, warned: Vec::new(), room: 0 };
         };
+        line.own = 0;
         let warned = std::mem::take(&mut line.warned);
         let for_each = (room / (warned.len() + 1)).max(1);
         let here = room.saturating_sub(for_each.saturating_mul(warned.len())).max(1);
@@ -167,6 +173,21 @@ impl<I> Crowd<I> {
         state.next_ticket += 1;
         state.waiting.insert(ticket, Waits { entity, item, waker: waker.clone(), goes_on: false });
         Ok(ticket)
+    }
+
+    /// Whether that entity may send a message to itself although it is crowded; counts it.
+    pub(super) fn take_own(&self, shard: u32, id: &EntityId) -> bool {
+        let mut state = self.lock();
+        let Some(line) = state.entities.get_mut(&(shard, id.clone())) else { return true };
+        line.own += 1;
+        line.own <= OWN
+    }
+
+    /// For which entity's room that ticket waits, until it may go on.
+    pub(super) fn awaited(&self, ticket: u64) -> Option<EntityId> {
+        let state = self.lock();
+        let waits = state.waiting.get(&ticket).filter(|waits| !waits.goes_on && !state.closed);
+        waits.map(|waits| waits.entity.1.clone())
     }
 
     /// Gives the item back once its entity has room, or nobody is let in any more.

@@ -4,7 +4,7 @@
 //! Holding --empty at last, the new way is published under the same lock--> Open --the way is closed--> Holding
 //! ```
 //! Promise: what is held goes out in the order it was accepted, before anything that is sent by the way that opens. There are bounds
-//! in messages and in bytes for all shards of a type together; beyond them the sender is refused.
+//! in messages and in bytes for all shards of a type together; beyond them senders [wait](super::hold_line).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -15,6 +15,7 @@ use borough_actor::EntityId;
 use borough_actor::resident::Asked;
 use tokio::time::Instant;
 
+use super::hold_line::HoldLine;
 use super::routes::Used;
 
 /// A message that waits for a way.
@@ -33,7 +34,9 @@ pub(super) struct Limit {
 
 /// How much a type holds, all its shards together.
 pub(super) struct Budget {
-    limit: Limit,
+    pub(super) limit: Limit,
+    /// Who waits for room.
+    pub(super) line: HoldLine,
     held: AtomicUsize,
     bytes: AtomicUsize,
     /// When the first of those that are held came, in milliseconds since this was made.
@@ -47,6 +50,7 @@ impl Budget {
     pub(super) fn new(limit: Limit) -> Self {
         Self {
             limit,
+            line: HoldLine::default(),
             held: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             since: AtomicU64::new(0),
@@ -58,6 +62,7 @@ impl Budget {
     /// Nothing is held from now on, once each hold was locked since.
     pub(super) fn shut(&self) {
         self.is_shut.store(true, Ordering::Release);
+        self.line.wake_all();
     }
 
     pub(super) fn held(&self) -> usize {
@@ -70,7 +75,11 @@ impl Budget {
         if self.held() == 0 { Duration::ZERO } else { self.made.elapsed().saturating_sub(since) }
     }
 
-    fn take(&self, weight: usize) -> bool {
+    /// `ticket`: of who waited in line.
+    fn take(&self, weight: usize, ticket: Option<u64>) -> bool {
+        if !self.line.is_next(ticket) {
+            return false;
+        }
         let before = self.held.fetch_add(1, Ordering::Relaxed);
         if before == 0 {
             let since = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -80,7 +89,12 @@ impl Budget {
         // One message alone may be as large as it likes: it is bounded elsewhere.
         let taken = before < self.limit.messages && (before == 0 || bytes <= self.limit.bytes);
         if !taken {
-            self.give_back(weight);
+            self.bytes.fetch_sub(weight, Ordering::Relaxed);
+            self.held.fetch_sub(1, Ordering::Relaxed);
+            if ticket.is_none() {
+                // Who is first in line by now may have been refused because of this one.
+                self.line.wake_first();
+            }
         }
         taken
     }
@@ -88,6 +102,7 @@ impl Budget {
     fn give_back(&self, weight: usize) {
         self.bytes.fetch_sub(weight, Ordering::Relaxed);
         self.held.fetch_sub(1, Ordering::Relaxed);
+        self.line.wake_first();
     }
 }
 
@@ -154,8 +169,14 @@ impl<M> Hold<M> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds a message of that weight, unless there is a way.
-    pub(super) fn push(&self, budget: &Budget, held: Held<M>, weight: usize) -> Pushed<M> {
+    /// Holds a message of that weight, unless there is a way. `ticket`: of who waited in line.
+    pub(super) fn push(
+        &self,
+        budget: &Budget,
+        held: Held<M>,
+        weight: usize,
+        ticket: Option<u64>,
+    ) -> Pushed<M> {
         let mut state = self.lock();
         if state.is_open {
             return Pushed::Open(held);
@@ -163,7 +184,7 @@ impl<M> Hold<M> {
         if budget.is_shut.load(Ordering::Acquire) {
             return Pushed::Shut(held);
         }
-        if !budget.take(weight) {
+        if !budget.take(weight, ticket) {
             return Pushed::Full(held);
         }
         state.queue.push_back(Waiting::new(held, weight));
@@ -205,7 +226,7 @@ impl<M> Hold<M> {
 }
 
 /// When its asker gives up; `None` if it is no ask, or waits for ever.
-fn end_of<M>(held: &Held<M>) -> Option<Instant> {
+pub(super) fn end_of<M>(held: &Held<M>) -> Option<Instant> {
     Instant::now().checked_add(held.ask?.timeout)
 }
 

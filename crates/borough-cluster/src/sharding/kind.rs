@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use borough_actor::remote::{self, Carrier, Head, Message, Outgoing};
 use borough_actor::resident::{self, Asked, discard};
-use borough_actor::{ActorId, DeadLetterReason, EntityId, Tell, TellError, TryTellError, Unsendable};
+use borough_actor::{
+    ActorId, DeadLetterReason, EntityId, HoldFull, Tell, TellError, TryTellError, Unsendable,
+};
 use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::allocation::Custom;
 use borough_protocol::sharding::region::{Input, Pace};
@@ -162,9 +164,10 @@ impl<M: Message> KindCore<M> {
                     used.mark();
                     return self.send_there(carrier, shard, *tag, letter);
                 }
-                Way::Held(hold) => match self.hold(hold, shard, letter) {
-                    Ok(tell) => return tell,
-                    Err(again) => letter = again,
+                Way::Held(hold) => match self.hold(hold, shard, letter, None) {
+                    Attempt::Done(tell) => return tell,
+                    Attempt::Full(letter) => return self.wait_for_hold(shard, letter),
+                    Attempt::Open(again) => letter = again,
                 },
             }
         }
@@ -203,9 +206,15 @@ impl<M: Message> KindCore<M> {
                     let Held { id, message, .. } = letter;
                     return self.outgoing(carrier, shard, *tag, &id).try_send(message);
                 }
-                Way::Held(hold) => match self.hold(hold, shard, letter) {
-                    Ok(tell) => return tell.at_once().unwrap_or_else(|_| Ok(())).map_err(Into::into),
-                    Err(again) => letter = again,
+                Way::Held(hold) => match self.hold(hold, shard, letter, None) {
+                    Attempt::Done(tell) => {
+                        return tell.at_once().unwrap_or_else(|_| Ok(())).map_err(Into::into);
+                    }
+                    Attempt::Full(letter) => {
+                        self.counts.refuse(Why::Full, 1);
+                        return Err(TryTellError::HoldFull(letter.message, self.hold_full()));
+                    }
+                    Attempt::Open(again) => letter = again,
                 },
             }
         }
@@ -250,17 +259,29 @@ impl<M: Message> KindCore<M> {
         Outgoing { carrier, target: self.target, head, recipient: move || self.path_of(id) }
     }
 
-    /// Holds a message that has no way; gives it back if there is one by now.
+    /// Why a message is not held: as much is as may be.
+    fn hold_full(&self) -> HoldFull {
+        let Limit { messages, bytes } = self.budget.limit;
+        HoldFull::new(self.kind.name.to_string(), messages, bytes)
+    }
+
+    /// Holds a message that has no way, if there is none by now and there is room. `ticket`: of who waited for that.
     #[cold]
-    fn hold(&self, hold: &Hold<M>, shard: u32, letter: Held<M>) -> Result<Tell<M>, Held<M>> {
+    pub(super) fn hold(
+        &self,
+        hold: &Hold<M>,
+        shard: u32,
+        letter: Held<M>,
+        ticket: Option<u64>,
+    ) -> Attempt<M> {
         if self.ended.load(Ordering::Relaxed) {
-            return Ok(Tell::refused(TellError::Stopped(letter.message)));
+            return Attempt::Done(Tell::refused(TellError::Stopped(letter.message)));
         }
         if let Some(differs) = self.differs.get() {
-            return Ok(Tell::refused(TellError::Unsendable(letter.message, differs.clone())));
+            return Attempt::Done(Tell::refused(TellError::Unsendable(letter.message, differs.clone())));
         }
         let weight = weight(&letter);
-        match hold.push(&self.budget, letter, weight) {
+        match hold.push(&self.budget, letter, weight, ticket) {
             Pushed::Waits(is_first) => {
                 if is_first {
                     self.want(shard);
@@ -269,14 +290,11 @@ impl<M: Message> KindCore<M> {
                 if self.ended.load(Ordering::Relaxed) || self.differs.get().is_some() {
                     self.refuse_held();
                 }
-                Ok(Tell::accepted())
+                Attempt::Done(Tell::accepted())
             }
-            Pushed::Full(letter) => {
-                self.counts.refuse(Why::Full, 1);
-                Ok(Tell::refused(TellError::Full(letter.message)))
-            }
-            Pushed::Shut(letter) => Ok(Tell::refused(TellError::Stopped(letter.message))),
-            Pushed::Open(letter) => Err(letter),
+            Pushed::Full(letter) => Attempt::Full(letter),
+            Pushed::Shut(letter) => Attempt::Done(Tell::refused(TellError::Stopped(letter.message))),
+            Pushed::Open(letter) => Attempt::Open(letter),
         }
     }
 
@@ -319,6 +337,7 @@ impl<M: Message> KindCore<M> {
     }
 
     pub(super) fn refuse_held(&self) {
+        self.budget.line.wake_all();
         for hold in &self.holds {
             for letter in hold.take_all(&self.budget) {
                 self.refuse(letter.message, Why::Ended);
@@ -372,6 +391,16 @@ fn report_lost<M: Message>(kind: &Weak<KindCore<M>>) -> ReportLost {
             kind.note_dead_letter(&id, DeadLetterReason::NodeLost);
         }
     })
+}
+
+/// What came of holding a message.
+pub(super) enum Attempt<M> {
+    /// It is held, or refused.
+    Done(Tell<M>),
+    /// There is no room.
+    Full(Held<M>),
+    /// There is a way by now.
+    Open(Held<M>),
 }
 
 /// How many bytes a message takes while it is held.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use borough_actor::remote::Message;
-use borough_actor::resident::Queued;
-use borough_actor::{Tell, TellError};
+use borough_actor::resident::{self, Queued, Room};
+use borough_actor::{NoRoom, Tell, TellError};
 
 use super::hold::Held;
 use super::kind::KindCore;
@@ -23,9 +23,22 @@ impl<M: Message> KindCore<M> {
             return Ok(Tell::refused(TellError::Stopped(letter.message)));
         };
         let id = letter.id.clone();
+        let system = self.sharding.hub().system_handle();
+        if resident::is_turn_of(system.into(), self.actor_id(&id)) {
+            return Ok(self.send_to_itself(shard, letter));
+        }
         let ticket = self.crowd.join(shard, &id, letter, Waker::noop())?;
         // It has its place from now on, not from when it is first awaited.
         Ok(Tell::waiting(Box::pin(Line { core, place: Place::Waits(ticket) })))
+    }
+
+    /// In a turn of the entity itself, which would wait for its own end.
+    fn send_to_itself(&self, shard: u32, letter: Held<M>) -> Tell<M> {
+        if self.crowd.take_own(shard, &letter.id) {
+            return self.dispatch(letter, false);
+        }
+        let why = NoRoom::of_itself(self.path_of(&letter.id));
+        Tell::refused(TellError::NoRoom(letter.message, why))
     }
 
     /// The ways of these shards lead elsewhere: what stands in line for their entities goes on.
@@ -51,12 +64,12 @@ enum Place<M> {
 }
 
 impl<M: Message> Line<M> {
-    /// Takes the message back; false if it was let in before.
-    fn leave(&mut self) -> bool {
+    /// Takes the message back; none if it was let in before.
+    fn leave(&mut self) -> Option<M> {
         match std::mem::replace(&mut self.place, Place::Left) {
-            Place::Waits(ticket) => self.core.crowd.withdraw(ticket).is_some(),
-            Place::Goes(tell) => tell.withdraw(),
-            Place::Left => false,
+            Place::Waits(ticket) => self.core.crowd.withdraw(ticket).map(|letter| letter.message),
+            Place::Goes(tell) => tell.reclaim(),
+            Place::Left => None,
         }
     }
 }
@@ -90,8 +103,19 @@ impl<M: Message> Future for Line<M> {
 }
 
 impl<M: Message> Queued<M> for Line<M> {
-    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
+    fn withdraw(mut self: Pin<Box<Self>>) -> Option<M> {
         self.leave()
+    }
+
+    fn room(&self) -> Option<Room> {
+        let Place::Waits(ticket) = self.place else { return None };
+        let core = self.core.clone();
+        let id = core.crowd.awaited(ticket)?;
+        let room = Room::of(core.sharding.hub().system_handle().into(), core.path_of(&id));
+        if !core.is_here(&id) {
+            return Some(room);
+        }
+        Some(room.of_actor(core.actor_id(&id), move || core.crowd.awaited(ticket).is_some()))
     }
 }
 
@@ -100,6 +124,6 @@ impl<M: Message> Unpin for Line<M> {}
 
 impl<M: Message> Drop for Line<M> {
     fn drop(&mut self) {
-        self.leave();
+        drop(self.leave());
     }
 }

@@ -23,6 +23,7 @@ mod extract;
 mod forward;
 mod hindrance;
 mod hold;
+mod hold_line;
 pub(crate) mod host;
 mod inlet;
 mod kind;

@@ -58,7 +58,7 @@ impl<M: Message> Region<M> {
     /// Sends a message to an entity; waits for room if there is none.
     ///
     /// `Ok` means accepted, in order, here: not handled. Who needs to know asks. While the entity's shard has no owner, or is on its way to
-    /// another, messages are held, up to [`hold_limit`](super::ShardBuilder::hold_limit); beyond it they are refused. An error gives the message back.
+    /// another, messages are held, up to [`hold_limit`](super::ShardBuilder::hold_limit); beyond it this waits. An error gives the message back.
     #[inline]
     pub fn tell(&self, id: impl IntoEntityId, message: M) -> Tell<M> {
         match id.into_entity_id() {

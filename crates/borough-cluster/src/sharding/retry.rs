@@ -73,10 +73,10 @@ impl<M: Message> Future for Retry<M> {
 }
 
 impl<M: Message> Queued<M> for Retry<M> {
-    fn withdraw(self: Pin<Box<Self>>) -> bool {
+    fn withdraw(self: Pin<Box<Self>>) -> Option<M> {
         match Pin::into_inner(self).state {
-            State::Waits(message, _) => message.is_some(),
-            State::Goes(tell) => tell.withdraw(),
+            State::Waits(message, _) => message,
+            State::Goes(tell) => tell.reclaim(),
         }
     }
 }

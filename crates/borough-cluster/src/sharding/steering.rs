@@ -67,6 +67,8 @@ impl<M: Message> KindCore<M> {
             Next::Empty(mut state) => {
                 self.board.publish([(shard, way.clone())]);
                 state.open();
+                drop(state);
+                self.budget.line.wake_shard(shard);
                 None
             }
         }
@@ -180,7 +182,7 @@ impl<M: Message> Shell for KindCore<M> {
             }
             if state.is_empty() {
                 ways.push((opening.shard, way));
-                empty.push(state);
+                empty.push((opening.shard, state));
                 continue;
             }
             let (shard, release) = (opening.shard, state.release(way.used()));
@@ -190,8 +192,10 @@ impl<M: Message> Shell for KindCore<M> {
         }
         // All under their locks: nobody can be held by a shard that has a way.
         self.board.publish(ways);
-        for mut state in empty {
+        for (shard, mut state) in empty {
             state.open();
+            drop(state);
+            self.budget.line.wake_shard(shard);
         }
     }
 

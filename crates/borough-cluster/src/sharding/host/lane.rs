@@ -311,8 +311,8 @@ impl<M> Future for Line<M> {
 }
 
 impl<M: Send> Queued<M> for Line<M> {
-    fn withdraw(mut self: Pin<Box<Self>>) -> bool {
-        self.leave().is_some()
+    fn withdraw(mut self: Pin<Box<Self>>) -> Option<M> {
+        self.leave().and_then(give_back)
     }
 }
 
