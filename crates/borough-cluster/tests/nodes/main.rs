@@ -6,6 +6,7 @@ mod blocking;
 mod data_directory;
 mod ending_on_disk;
 mod finding;
+mod flowing;
 mod forming;
 mod gathering;
 mod going;
