@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
+mod answering;
 mod blocking;
 mod data_directory;
 mod ending_on_disk;
