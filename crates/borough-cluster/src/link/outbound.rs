@@ -84,9 +84,9 @@ pub(crate) enum NoWay {
 }
 
 impl Outbound {
-    pub(super) fn new(lane: Lane, messages_max: usize, bytes_max: usize) -> Self {
+    pub(super) fn new(lane: Lane, queue: Queue) -> Self {
         Self {
-            queue: Arc::new(Queue::new(messages_max, bytes_max)),
+            queue: Arc::new(queue),
             lane,
             begun: AtomicBool::new(false),
             closed: Notify::new(),
