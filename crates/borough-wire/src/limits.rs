@@ -32,9 +32,14 @@ pub const READ_BUFFER: usize = 256 * KIB;
 pub const QUEUE_MESSAGES: usize = 2048;
 /// How many bytes wait for a lane at most; the default of [`Limits::queue_bytes`]. Beyond it senders wait.
 pub const QUEUE_BYTES: usize = MIB;
-/// How many bytes of answers wait for a lane at most. Answers are not held up by other messages, but a peer that reads none
-/// of them loses its association here.
-pub const ANSWERS_MAX: usize = 16 * MIB;
+/// While so many bytes of answers wait for a lane, asks of its peer wait for their turn, each no longer than its asker does. The peer reads answers whatever
+/// its actors do, so this ends.
+pub const ANSWERS_FULL: usize = 4 * MIB;
+/// How many bytes of answers wait for a lane at most: those of turns that had begun, and of what answers outside of a turn. Beyond it an answer is lost, and its
+/// ask fails at once.
+pub const ANSWERS_MAX: usize = 256 * MIB;
+/// How many bytes of notices wait for a lane at most, beyond messages and answers: that an ask has no answer, that an actor is gone, words of sharding.
+pub const NOTICES_MAX: usize = 16 * MIB;
 /// How many bytes a lane sends ahead of what the peer has acknowledged; the default of [`Limits::unacked_max`]. They are kept, so
 /// that a broken connection is resumed without loss. Enough for 1 GB/s at a round trip of 1 ms; with four times as much, each
 /// message cost a tenth more, because what is kept no longer fits into the processor's cache.

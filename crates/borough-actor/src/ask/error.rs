@@ -28,7 +28,8 @@ pub enum AskError {
         path: String,
     },
     /// The message reached the actor, and its [`Reply`](crate::Reply) was dropped without an answer: by the
-    /// handler, or because the handler failed. It may have been handled.
+    /// handler, or because the handler failed; or it came from another node, to which too many answers were
+    /// on their way. It may have been handled.
     #[error("{path} dropped the reply without answering; the message may have been handled")]
     NoAnswer {
         /// The actor that was asked.

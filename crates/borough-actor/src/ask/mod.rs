@@ -7,6 +7,7 @@
 //!                                   --deadline--> withdrawn, done
 //! ```
 
+pub(crate) mod answer_room;
 mod error;
 mod given_up;
 mod id;

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::AskId;
+use super::answer_room::AnswerRoom;
 use super::given_up::GivenUp;
 use super::id::SLOTS;
 use super::slot::{AnswerSlot, AnySlot, Lost, Origin, Served, Swept};
@@ -27,6 +28,8 @@ pub(crate) struct AskTable {
     pub(crate) number: u32,
     slots: RwLock<Slots>,
     given_up: Arc<GivenUp>,
+    /// Which ways to other nodes have no room for answers.
+    pub(super) answer_room: AnswerRoom,
     /// Whether the sweeper is about; whoever opens an ask while it is not calls it.
     sweeping: AtomicBool,
     /// Set when the system is gone: the sweeper then ends with the last ask.
@@ -87,6 +90,7 @@ impl AskTable {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: RwLock::default(),
             given_up: Arc::default(),
+            answer_room: AnswerRoom::default(),
             sweeping: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             call_sweeper: Notify::new(),
@@ -132,10 +136,10 @@ impl AskTable {
         }
     }
 
-    /// Names the ask of another node that arrived then, by [`AskTable::clock`], and is given up so long after.
-    pub(crate) fn name_abroad(arrived: u32, left: Duration) -> AskId {
+    /// Names the ask of another node, of that one if it is known, that arrived then, by [`AskTable::clock`], and is given up so long after.
+    pub(crate) fn name_abroad(arrived: u32, left: Duration, uid: Option<u64>) -> AskId {
         let left = u32::try_from(left.as_millis()).unwrap_or(u32::MAX).min(LONGEST_ABROAD);
-        AskId::abroad(arrived.wrapping_add(left))
+        AskId::abroad(arrived.wrapping_add(left), uid)
     }
 
     /// Whether that is over by [`AskTable::clock`] at `now`.

@@ -1,5 +1,6 @@
 //! A reply handle that leaves for another node, comes from one, or comes home.
 
+use std::any::type_name;
 use std::mem;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::reply::Reply;
 use super::slot::{AnswerSlot, Deliver, Forward, Lost, Went};
 use super::table::AskTable;
 use crate::remote::passage::{self, note_taken, with_scratch};
-use crate::remote::{Message, ReplyAddress};
+use crate::remote::{Carrier, Message, ReplyAddress, Unsent};
 
 /// How a reply handle travels.
 pub(crate) enum Travel {
@@ -86,16 +87,41 @@ fn answer_abroad<T: Message>(address: ReplyAddress, answer: T) {
     let ReplyAddress { carrier, ask, codec } = address;
     // The ask may have come by way of another node, which knows codecs that the asker does not.
     let codec = if carrier.reads(codec) { codec } else { carrier.codec() };
+    let mut unsent = UnsentAnswer { carrier: &carrier, ask, why: Lost::Unreadable };
     let sent = with_scratch(|body| {
-        passage::within(&carrier, || codec.encode(&answer, body)).ok()?;
-        carrier.answer(ask, codec, body).ok()
+        // The user's code: if it panics the ask fails as `unsent` is dropped, and the turn as it would by any panic.
+        passage::within(&carrier, || codec.encode(&answer, body)).map_err(|error| error.to_string())?;
+        carrier.answer(ask, codec, body).map_err(|refused| {
+            if !matches!(refused, Unsent::TooLarge { .. }) {
+                unsent.why = Lost::Dropped;
+            }
+            refused.to_string()
+        })
     });
-    let taken = passage::taken();
-    if sent.is_some() {
-        travelled(answer);
-    } else {
-        take_back(&carrier.home().system().core().asks, taken);
-        carrier.lose(ask, Lost::Unreadable);
+    match sent {
+        Ok(()) => {
+            mem::forget(unsent);
+            drop(passage::taken());
+            travelled(answer);
+        }
+        Err(why) => {
+            let answer = type_name::<T>();
+            tracing::warn!(answer, to = carrier.address(), why, "an answer was not sent: its ask fails");
+        }
+    }
+}
+
+/// An answer that does not leave: whoever asked learns so at once, and the answer has the replies in it still.
+struct UnsentAnswer<'a> {
+    carrier: &'a Arc<dyn Carrier>,
+    ask: u64,
+    why: Lost,
+}
+
+impl Drop for UnsentAnswer<'_> {
+    fn drop(&mut self) {
+        take_back(&self.carrier.home().system().core().asks, passage::taken());
+        self.carrier.lose(self.ask, self.why);
     }
 }
 

@@ -74,6 +74,12 @@ pub(crate) fn make_last(system: u32, actor: ActorId) {
     }
 }
 
+/// Which ask the turn that this thread is running handles.
+#[inline]
+pub(crate) fn handled() -> Option<AskId> {
+    NOW.with(|now| now.ask.get())
+}
+
 /// Says which ask the turn this thread is running handles from here on. To be called in a turn only.
 #[inline]
 pub(crate) fn handling(ask: Option<AskId>) {

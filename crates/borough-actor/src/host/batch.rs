@@ -3,7 +3,8 @@
 use std::future::Future;
 
 use crate::actor::Actor;
-use crate::ask::turn::{handling, is_last};
+use crate::ask::answer_room::{has_to_wait, is_any_shut, wait};
+use crate::ask::turn::{handled, handling, is_last};
 use crate::cell::interrupt;
 use crate::context::{Context, OpenPacket};
 use crate::dead_letters::DeadLetterReason;
@@ -22,7 +23,15 @@ pub(super) fn run<'a, A: Actor>(
 ) -> impl Future<Output = Result<(), Fault>> + Send + 'a {
     async move {
         loop {
-            let Some(message) = next_message(ctx) else { return Ok(()) };
+            let Some(mut message) = next_message(ctx) else { return Ok(()) };
+            if is_any_shut()
+                && let Some(ask) = handled()
+                && has_to_wait(&ctx.cell.core, Some(ask))
+            {
+                let waits = wait(ctx.cell.clone(), ask, message);
+                let Some(waited) = waits.await else { continue };
+                message = waited;
+            }
             actor.receive(message, ctx).await?;
         }
     }

@@ -47,7 +47,13 @@ pub trait Carrier: Send + Sync {
     /// Takes a message; stands in line until there is room. Dropping the future withdraws what still waits.
     fn send(self: Arc<Self>, head: Head, body: Vec<u8>) -> Pin<Box<dyn Sending>>;
 
-    /// Takes an answer that is in that codec; it never waits for room.
+    /// Says something of the library's own that needs no place among messages, and goes with the answers: that node reads those whatever its actors do. It may
+    /// get lost.
+    fn say(&self, head: Head, body: &[u8]) {
+        let _ = self.try_send(head, body);
+    }
+
+    /// Takes an answer that is in that codec; it never waits for room. Where much waits, asks of that node wait for their turn: see [`AnswerGate`](super::AnswerGate).
     fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent>;
 
     /// Says that an ask of that node will have no answer.
@@ -100,13 +106,16 @@ pub struct Head {
 }
 
 /// Why a carrier did not take a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsent {
     /// There is no room now.
+    #[error("there is no room for it on the way")]
     Full,
     /// The node is lost.
+    #[error("the node is lost")]
     Lost,
     /// It is larger than both nodes take.
+    #[error("it has {size} bytes, and both nodes take {max} at most")]
     TooLarge {
         /// Its size in bytes.
         size: usize,

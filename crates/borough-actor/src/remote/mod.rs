@@ -36,6 +36,7 @@ pub use self::passage::{current as current_passage, decode_as, within};
 pub use self::sending::Outgoing;
 use crate::ask::AskId;
 pub use crate::ask::Lost;
+pub use crate::ask::answer_room::AnswerGate;
 use crate::dead_letters::{DeadLetter, DeadLetterReason};
 use crate::system::SystemHandle;
 

@@ -100,7 +100,8 @@ impl<M> Packet<M> {
     /// As which a message is asked, if it is.
     #[inline]
     fn ask_of(&self, plain: &Plain<'_>) -> Option<AskId> {
-        plain.ask.map(|(_, left)| AskTable::name_abroad(self.arrived, time_left(left)))
+        let uid = || Some(self.carrier.uid());
+        plain.ask.map(|(_, left)| AskTable::name_abroad(self.arrived, time_left(left), uid()))
     }
 
     /// Leaves the next message to handle in the empty `place`; gives the ask it carries. Those whose asker has given up, and those that

@@ -102,10 +102,10 @@ impl AskClock {
         Self(system.0.asks.clock())
     }
 
-    /// Names the ask of another node whose asker waits for so long from then on.
+    /// Names the ask of another node, of that incarnation if it is known, whose asker waits for so long from then on.
     #[inline]
-    pub fn ask_from_abroad(self, left: Duration) -> AskId {
-        AskTable::name_abroad(self.0, left)
+    pub fn ask_from_abroad(self, left: Duration, uid: Option<u64>) -> AskId {
+        AskTable::name_abroad(self.0, left, uid)
     }
 }
 
@@ -120,7 +120,7 @@ pub fn is_given_up(system: SystemRef<'_>, ask: AskId, now: Option<AskClock>) -> 
 
 /// Names the ask of another node whose asker waits for so long from now on.
 pub fn ask_from_abroad(system: SystemRef<'_>, left: Duration) -> AskId {
-    AskClock::now(system).ask_from_abroad(left)
+    AskClock::now(system).ask_from_abroad(left, None)
 }
 
 /// How long the asker of another node's ask still waits; `None` if it is an ask of this node.

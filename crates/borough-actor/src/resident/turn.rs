@@ -10,8 +10,8 @@ use std::pin::{Pin, pin};
 use std::task::{Context as TaskContext, Poll};
 
 use crate::actor::Actor;
-use crate::ask::AskId;
 use crate::ask::turn::{self, Turn};
+use crate::ask::{AskId, answer_room};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::watch::{StopReason, Terminated};
@@ -69,6 +69,14 @@ pub fn message<A: Actor>(
     ask: Option<AskId>,
 ) -> impl Future<Output = Turned<A>> + Send {
     async move {
+        let message = match ask {
+            Some(ask) if answer_room::has_to_wait(&ctx.cell.core, Some(ask)) => {
+                let waits = answer_room::wait(ctx.cell.clone(), ask, message);
+                let Some(message) = waits.await else { return Turned { actor, ctx, outcome: Ok(()) } };
+                message
+            }
+            _ => message,
+        };
         let who = ctx.turn(ask);
         let outcome = Fenced { who, code: pin!(actor.receive(message, &mut ctx)) }.await;
         Turned { actor, ctx, outcome }

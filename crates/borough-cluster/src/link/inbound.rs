@@ -13,12 +13,10 @@ use borough_wire::frame::{FrameBuffer, put_ack};
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf, split};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::askers;
 use super::session::{Broken, Session, Taken};
+use super::{ACK_BYTES, askers};
 use crate::transport::Stream;
 
-/// As soon as so many bytes are unacknowledged they are acknowledged.
-const ACK_BYTES: u64 = 64 * 1024;
 /// The longest that anything is unacknowledged.
 const ACK_DELAY: Duration = Duration::from_millis(200);
 /// How often an acknowledgement is repeated while reading stands still, or one message takes long to arrive.
@@ -112,7 +110,7 @@ impl Inbound {
             };
             let acknowledged = *self.acknowledged.get_or_insert(position);
             self.held = reading.poll_flush(cx).is_pending();
-            if position - acknowledged >= ACK_BYTES {
+            if position - acknowledged >= ACK_BYTES as u64 || reading.take_asked() {
                 return Poll::Ready(Step::Acknowledge(position));
             }
             if self.held {

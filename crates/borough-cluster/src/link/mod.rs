@@ -33,6 +33,9 @@ pub(crate) use self::outbound::NoWay;
 pub(crate) use self::peer::{Link, next_number};
 use crate::door::{Connection, Lane};
 
+/// As soon as so many bytes have arrived and are not acknowledged, a reader acknowledges them; a writer whose window is not larger than twice this asks it to.
+const ACK_BYTES: usize = 64 * 1024;
+
 /// Makes connections to peers.
 pub(crate) trait Dialler: Send + Sync {
     /// A connection to that life of that peer, and to no other.

@@ -23,14 +23,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use borough_wire::frame::{Frame, FrameBuffer};
+use borough_wire::frame::{Frame, FrameBuffer, put_ack};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::Dial;
 use super::queue::Queue;
 use super::unacked::Unacked;
+use super::{ACK_BYTES, Dial};
 use crate::door::{Connection, Lane};
 use crate::transport::Stream;
 
@@ -84,9 +84,9 @@ pub(crate) enum NoWay {
 }
 
 impl Outbound {
-    pub(super) fn new(lane: Lane, messages_max: usize, bytes_max: usize) -> Self {
+    pub(super) fn new(lane: Lane, queue: Queue) -> Self {
         Self {
-            queue: Arc::new(Queue::new(messages_max, bytes_max)),
+            queue: Arc::new(queue),
             lane,
             begun: AtomicBool::new(false),
             closed: Notify::new(),
@@ -256,6 +256,7 @@ impl Writer {
                 return;
             }
             drop(again);
+            let mut asked = None;
             loop {
                 let position = acks.position.load(Ordering::Acquire);
                 if self.unacked.acknowledge(position).is_err() {
@@ -264,6 +265,13 @@ impl Writer {
                 }
                 self.note_unacked();
                 if self.unacked.bytes() >= self.dial.unacked_max() {
+                    let end = self.unacked.end();
+                    if self.unacked.bytes() < 2 * ACK_BYTES && asked != Some(end) {
+                        asked = Some(end);
+                        if ask_for_ack(&mut writer, end).await.is_err() {
+                            return;
+                        }
+                    }
                     acks.changed.notified().await;
                     continue;
                 }
@@ -318,6 +326,13 @@ async fn let_others_add(queue: &Queue, mut bytes: usize) {
 async fn write_out(writer: &mut WriteHalf<Box<dyn Stream>>, bytes: &[u8]) -> io::Result<()> {
     writer.write_all(bytes).await?;
     writer.flush().await
+}
+
+/// Asks the reader for an acknowledgement that it would give later otherwise.
+async fn ask_for_ack(writer: &mut WriteHalf<Box<dyn Stream>>, end: u64) -> io::Result<()> {
+    let mut ask = Vec::with_capacity(ACK_FRAME_MAX);
+    put_ack(&mut ask, end);
+    write_out(writer, &ask).await
 }
 
 /// How long it has been going wrong.

@@ -12,19 +12,21 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use borough_actor::remote::{
-    self, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Sending, Unsent, WatchAway,
+    self, AnswerGate, Carrier, Exports, Head, Home, Inlet, Interruption, Lost, Sending, Unsent, WatchAway,
 };
 use borough_actor::{ActorId, DeadLetterReason, LookupError, StopReason, SystemHandle};
 use borough_protocol::incarnation::Incarnation;
 use borough_wire::codec::{CodecId, Codecs};
 use borough_wire::frame::{Frame, put_answer, put_ask, put_chunks, put_tell};
-use borough_wire::limits::{ANSWERS_MAX, FRAME_MAX_RANGE, Limits, PATH_MAX, Sizes, TEXT_MAX};
+use borough_wire::limits::{
+    ANSWERS_FULL, ANSWERS_MAX, FRAME_MAX_RANGE, Limits, NOTICES_MAX, PATH_MAX, Sizes, TEXT_MAX,
+};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::codes;
 use super::outbound::{NoWay, Outbound, Owner};
-use super::queue::{Enter, Refused};
+use super::queue::{Enter, Queue, Refused};
 use super::{Dial, Dialler, Hub};
 use crate::door::seldom::Seldom;
 use crate::door::{Connection, Lane};
@@ -89,7 +91,8 @@ pub(crate) fn next_number() -> u32 {
 
 impl Link {
     pub(super) fn new(hub: &Arc<Hub>, peer: Incarnation, limits: &Limits, codec: CodecId) -> Arc<Self> {
-        let outbound = |lane| Arc::new(Outbound::new(lane, limits.queue_messages, limits.queue_bytes));
+        let queue = || Queue::new(limits.queue_messages, limits.queue_bytes);
+        let answers = queue().with_gate(ANSWERS_FULL, AnswerGate::new(&hub.system, peer.uid.get()));
         Arc::new_cyclic(|me| Self {
             number: next_number(),
             peer,
@@ -97,8 +100,8 @@ impl Link {
             home: hub.clone(),
             runtime: hub.runtime.clone(),
             dialler: hub.dialler.clone(),
-            messages: outbound(Lane::Messages),
-            answers: outbound(Lane::Answers),
+            messages: Arc::new(Outbound::new(Lane::Messages, queue())),
+            answers: Arc::new(Outbound::new(Lane::Answers, answers)),
             lost: AtomicBool::new(false),
             codec: AtomicU8::new(codec.number()),
             codecs: AtomicU8::new(u8::MAX),
@@ -154,7 +157,7 @@ impl Link {
     /// Says something that does not wait for room, on the lane of messages.
     fn post(&self, frame: Frame<'_>) {
         let put = |out: &mut Vec<u8>| put_own(out, frame);
-        let pushed = self.started(&self.messages).queue.push_beyond(ANSWERS_MAX, 0, put);
+        let pushed = self.started(&self.messages).queue.push_beyond(NOTICES_MAX, 0, put);
         if pushed == Err(Refused::Full)
             && let Some(left_out) = self.deaf.happened()
         {
@@ -162,10 +165,14 @@ impl Link {
         }
     }
 
-    /// Says something on the lane of answers; `counts` is 1 for an answer.
-    fn post_answer(&self, counts: usize, put: impl FnOnce(&mut Vec<u8>)) -> Result<(), Unsent> {
-        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, counts, put);
-        pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost })
+    /// Says something that is no answer on the lane of answers: small, and not held up by those.
+    fn notify(&self, put: impl FnOnce(&mut Vec<u8>)) {
+        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX + NOTICES_MAX, 0, put);
+        if pushed == Err(Refused::Full)
+            && let Some(left_out) = self.deaf.happened()
+        {
+            tracing::warn!(peer = %self.peer, left_out, "a peer reads no answers; what it should know is dropped");
+        }
     }
 
     /// Asks for the actor that is exposed at that path.
@@ -192,9 +199,7 @@ impl Link {
             Err(LookupError::OtherMessages { takes, .. }) => (codes::OTHER_MESSAGES, 0, shortened(takes)),
             Err(_) => (codes::NOT_FOUND, 0, "".into()),
         };
-        // A peer that reads no answers will time out by itself.
-        let _ =
-            self.post_answer(0, |out| put_own(out, Frame::Found { request, outcome, target, text: &text }));
+        self.notify(|out| put_own(out, Frame::Found { request, outcome, target, text: &text }));
     }
 
     /// The peer found the actor, or not.
@@ -442,6 +447,11 @@ impl Carrier for Link {
         Box::pin(InLine(self.started(&self.messages).queue.clone().enter(frame)))
     }
 
+    fn say(&self, head: Head, body: &[u8]) {
+        let frame_max = self.sizes().frame_max;
+        self.notify(|out| put(out, head, body, frame_max));
+    }
+
     fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
         let sizes = self.sizes();
         if body.len() + HEAD_MAX > sizes.message_max {
@@ -455,9 +465,10 @@ impl Carrier for Link {
             put_answer(&mut whole, ask, codec, body);
             put_chunks(out, &whole[4..], sizes.frame_max);
         };
-        let posted = self.post_answer(1, put);
+        let pushed = self.started(&self.answers).queue.push_beyond(ANSWERS_MAX, 1, put);
+        let posted =
+            pushed.map_err(|refused| if refused == Refused::Full { Unsent::Full } else { Unsent::Lost });
         if posted == Err(Unsent::Full) {
-            // A peer that reads no answers leaves no room for them.
             let peer = || self.peer.to_string();
             remote::bury(self.system(), remote::ANSWER, peer, DeadLetterReason::Overflow);
         }
@@ -465,8 +476,7 @@ impl Carrier for Link {
     }
 
     fn lose(&self, ask: u64, why: Lost) {
-        // A peer that reads no answers will time out by itself.
-        let _ = self.post_answer(0, |out| put_own(out, Frame::Lost { ask, why: codes::of_lost(why) }));
+        self.notify(|out| put_own(out, Frame::Lost { ask, why: codes::of_lost(why) }));
     }
 
     fn interrupt(&self, target: u64, what: Interruption) {

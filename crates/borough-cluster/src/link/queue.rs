@@ -18,12 +18,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use borough_actor::remote::AnswerGate;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Queue {
     state: Mutex<State>,
     messages_max: usize,
     bytes_max: usize,
+    /// Shut while so many bytes wait.
+    gate: Option<(usize, AnswerGate)>,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +68,12 @@ pub(super) enum Refused {
 
 impl Queue {
     pub(super) fn new(messages_max: usize, bytes_max: usize) -> Self {
-        Self { state: Mutex::default(), messages_max, bytes_max }
+        Self { state: Mutex::default(), messages_max, bytes_max, gate: None }
+    }
+
+    /// The gate is shut while `full` bytes wait.
+    pub(super) fn with_gate(self, full: usize, gate: AnswerGate) -> Self {
+        Self { gate: Some((full, gate)), ..self }
     }
 
     /// Has `put` append a frame, if there is room.
@@ -77,7 +86,7 @@ impl Queue {
         if !self.has_room(&state.waiting) || !state.line.is_empty() {
             return Err(Refused::Full);
         }
-        Self::append(state, 1, put);
+        self.append(state, 1, put);
         Ok(())
     }
 
@@ -95,7 +104,7 @@ impl Queue {
         if state.waiting.bytes.len() >= most {
             return Err(Refused::Full);
         }
-        Self::append(state, counts, put);
+        self.append(state, counts, put);
         Ok(())
     }
 
@@ -105,14 +114,22 @@ impl Queue {
     }
 
     #[inline]
-    fn append(mut state: MutexGuard<'_, State>, messages: usize, put: impl FnOnce(&mut Vec<u8>)) {
+    fn append(&self, mut state: MutexGuard<'_, State>, messages: usize, put: impl FnOnce(&mut Vec<u8>)) {
         put(&mut state.waiting.bytes);
         state.waiting.messages += messages;
         let writer = state.writer.take();
+        self.look_at_gate(&state);
         drop(state);
         if let Some(writer) = writer {
             writer.wake();
         }
+    }
+
+    /// Under the lock: what shuts the gate and what opens it come one after the other.
+    #[inline]
+    fn look_at_gate(&self, state: &State) {
+        let Some((full, gate)) = &self.gate else { return };
+        if state.waiting.bytes.len() >= *full { gate.shut() } else { gate.open() }
     }
 
     #[inline]
@@ -146,6 +163,7 @@ impl Queue {
             state.last_admitted = next.ticket;
             admitted.push(next.sender);
         }
+        self.look_at_gate(&state);
         drop(state);
         admitted.into_iter().for_each(Waker::wake);
     }
@@ -161,6 +179,7 @@ impl Queue {
         let waiting = mem::take(&mut state.waiting);
         let line = mem::take(&mut state.line);
         state.turn_away();
+        self.look_at_gate(&state);
         drop(state);
         for in_line in line {
             in_line.sender.wake();
@@ -176,6 +195,7 @@ impl Queue {
         let line = mem::take(&mut state.line);
         state.turn_away();
         let writer = state.writer.take();
+        self.look_at_gate(&state);
         drop(state);
         for in_line in line {
             in_line.sender.wake();
@@ -236,7 +256,7 @@ impl Future for Enter {
         match mem::replace(place, Place::Done) {
             Place::Outside(_) if state.closed => Poll::Ready(Err(Refused::Closed)),
             Place::Outside(frame) if queue.has_room(&state.waiting) && state.line.is_empty() => {
-                Queue::append(state, 1, |out| out.extend_from_slice(&frame));
+                queue.append(state, 1, |out| out.extend_from_slice(&frame));
                 Poll::Ready(Ok(()))
             }
             Place::Outside(frame) => {

@@ -45,6 +45,8 @@ pub(super) struct Reading {
     ticket: u64,
     /// Bytes of a message that comes in parts and is not whole yet.
     parts: u64,
+    /// The writer waits for an acknowledgement.
+    is_asked: bool,
     assembler: Assembler,
     desk: Desk,
 }
@@ -90,7 +92,8 @@ impl Session {
             askers: Askers::default(),
             gone: VecDeque::new(),
         };
-        let reading = Reading { ticket: 0, parts: 0, assembler: Assembler::new(message_max), desk };
+        let assembler = Assembler::new(message_max);
+        let reading = Reading { ticket: 0, parts: 0, is_asked: false, assembler, desk };
         Self { register: Mutex::default(), reading: Mutex::new(reading), message_max }
     }
 
@@ -177,6 +180,7 @@ impl Session {
         if reading.ticket != ticket {
             reading.ticket = ticket;
             reading.parts = 0;
+            reading.is_asked = false;
             reading.assembler = Assembler::new(self.message_max);
             // Whom a reader left behind that panicked.
             reading.desk.askers.wake();
@@ -216,6 +220,11 @@ impl Reading {
                 }
                 let next = buffer.next_sized().map_err(|error| Broken(error.to_string()))?;
                 let Some((frame, size)) = next else { return Ok(Taken::All) };
+                if matches!(frame, Frame::Ack { .. }) && self.assembler.is_idle() {
+                    // No part of the session: it belongs to the connection, and no position counts it.
+                    self.is_asked = true;
+                    continue;
+                }
                 self.parts += size as u64;
                 let whole = self.assembler.take(frame).map_err(|error| Broken(error.to_string()))?;
                 let Some(frame) = whole else { continue };
@@ -232,6 +241,11 @@ impl Reading {
     /// Sees to it that everybody is woken whose answer has come. Whether some are still to be looked after.
     pub(super) fn look_after_askers(&mut self) -> bool {
         self.desk.askers.look_after()
+    }
+
+    /// Whether the writer asked to be told what has arrived, since this was last looked at.
+    pub(super) fn take_asked(&mut self) -> bool {
+        std::mem::take(&mut self.is_asked)
     }
 
     /// Whether a message comes in parts and is not whole yet.

@@ -11,8 +11,11 @@ use super::queue::Batch;
 #[derive(Debug, Default)]
 pub(super) struct Unacked {
     batches: VecDeque<Batch>,
-    /// The position of the first byte that is kept.
+    /// How much of the first batch has arrived.
+    arrived: usize,
+    /// The position of the first byte that has not arrived.
     start: u64,
+    /// How many have not arrived.
     bytes: usize,
     /// Empty buffers to be used again: a new one of their size is made of fresh pages, which costs more than all the rest.
     spare: Vec<Vec<u8>>,
@@ -43,21 +46,25 @@ impl Unacked {
         self.bytes
     }
 
-    /// The position after the last byte that is kept.
+    /// The position after the last byte that was kept.
     pub(super) fn end(&self) -> u64 {
         self.start + self.bytes as u64
     }
 
-    /// Everything before `position` has arrived. Only whole batches are let go: it costs nothing to send a few bytes less.
+    /// Everything before `position` has arrived. It counts as let go to the byte, so that a writer goes on as soon as its window allows; buffers are let go
+    /// as whole batches.
     pub(super) fn acknowledge(&mut self, position: u64) -> Result<(), OutOfRange> {
-        if position > self.end() {
-            return Err(OutOfRange);
+        if position < self.start {
+            return Ok(());
         }
+        let newly = self.place_of(position)?;
+        self.start = position;
+        self.bytes -= newly;
+        self.arrived += newly;
         while let Some(first) = self.batches.front()
-            && self.start + first.bytes.len() as u64 <= position
+            && first.bytes.len() <= self.arrived
         {
-            self.start += first.bytes.len() as u64;
-            self.bytes -= first.bytes.len();
+            self.arrived -= first.bytes.len();
             if let Some(mut done) = self.batches.pop_front().map(|batch| batch.bytes)
                 && done.capacity() <= SPARE_MAX
                 && self.spare.len() < SPARES
@@ -71,10 +78,20 @@ impl Unacked {
 
     /// What is to be sent again to a peer that has everything before `position`.
     pub(super) fn from(&self, position: u64) -> Result<Vec<u8>, OutOfRange> {
-        let skip = position.checked_sub(self.start).ok_or(OutOfRange)?;
-        let skip = usize::try_from(skip).ok().filter(|skip| *skip <= self.bytes).ok_or(OutOfRange)?;
-        let all: Vec<u8> = self.batches.iter().flat_map(|batch| batch.bytes.iter().copied()).collect();
-        Ok(all.get(skip..).ok_or(OutOfRange)?.to_vec())
+        let mut skip = self.arrived + self.place_of(position)?;
+        let mut again = Vec::with_capacity(self.bytes);
+        for batch in &self.batches {
+            let (_, rest) = batch.bytes.split_at(skip.min(batch.bytes.len()));
+            skip -= batch.bytes.len() - rest.len();
+            again.extend_from_slice(rest);
+        }
+        Ok(again)
+    }
+
+    /// How many bytes that have not arrived are before `position`.
+    fn place_of(&self, position: u64) -> Result<usize, OutOfRange> {
+        let before = position.checked_sub(self.start).ok_or(OutOfRange)?;
+        usize::try_from(before).ok().filter(|before| *before <= self.bytes).ok_or(OutOfRange)
     }
 
     /// An empty batch, with a buffer that has served before if there is one.
@@ -87,7 +104,7 @@ impl Unacked {
         self.spare = Vec::new();
     }
 
-    /// Lets everything go; a new session begins. Gives how many messages that were.
+    /// Lets everything go; a new session begins. Gives how many messages that were, those of the first batch that have arrived among them.
     pub(super) fn clear(&mut self) -> usize {
         let lost = self.batches.iter().map(|batch| batch.messages).sum();
         *self = Self::default();
@@ -115,15 +132,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_is_let_go_batch_by_batch() {
+    fn what_is_acknowledged_is_let_go_though_it_is_part_of_a_batch() {
         let mut unacked = Unacked::default();
         unacked.keep(batch(b"abc"));
         unacked.keep(batch(b"defg"));
         assert_eq!(unacked.acknowledge(5), Ok(()));
-        assert_eq!((unacked.bytes(), unacked.from(2)), (4, Err(OutOfRange)));
-        assert_eq!(unacked.from(5).as_deref(), Ok(&b"fg"[..]));
-        assert_eq!(unacked.acknowledge(7), Ok(()));
-        assert_eq!(unacked.bytes(), 0);
+        assert_eq!((unacked.bytes(), unacked.end()), (2, 7));
+        assert_eq!((unacked.from(4), unacked.from(5).as_deref()), (Err(OutOfRange), Ok(&b"fg"[..])));
+        unacked.keep(batch(b"hi"));
+        assert_eq!(unacked.acknowledge(4), Ok(()), "an older one says nothing new");
+        assert_eq!(unacked.acknowledge(6), Ok(()));
+        assert_eq!((unacked.bytes(), unacked.from(6).as_deref()), (3, Ok(&b"ghi"[..])));
+        assert_eq!(unacked.acknowledge(8), Ok(()));
+        assert_eq!((unacked.bytes(), unacked.from(8).as_deref()), (1, Ok(&b"i"[..])));
+        assert_eq!(unacked.acknowledge(9), Ok(()));
+        assert_eq!((unacked.bytes(), unacked.clear()), (0, 0));
     }
 
     #[test]

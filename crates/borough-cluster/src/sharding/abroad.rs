@@ -64,12 +64,9 @@ impl<M: Message> KindCore<M> {
         }
     }
 
-    /// Tells another node something of an entity; not if too much waits to be sent on, for it is made up for.
+    /// Tells another node something of an entity. It goes with the answers, past messages for actors that are full: who stands in line waits for it.
     pub(super) fn say_of(&self, to: &Arc<dyn Carrier>, shard: u32, id: &EntityId, what: What) {
-        if self.forwards.has_room() {
-            let word = Crowding { shard, id: id.clone(), what };
-            self.send_on(to, wire::put_crowding(&word));
-        }
+        to.say(self.head(), &wire::put_crowding(&Crowding { shard, id: id.clone(), what }));
     }
 
     /// Asks the hosts of crowded entities again: a word may have been lost.

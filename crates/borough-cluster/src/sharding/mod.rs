@@ -320,14 +320,15 @@ impl Sharding {
         Some(self.hub.link(&member.incarnation))
     }
 
-    /// Says a word to another node; it may get lost, and is said again.
+    /// Says a word to another node; it may get lost, and is said again. It goes with the answers: words open ways, so they must not wait behind messages for actors
+    /// that are full, and none of them has to keep its place among messages.
     fn say(&self, to: Uid, word: &Word) {
         if to == self.sight.borrow().life {
             return self.errand(Errand::Tell(word_from(to, *word)));
         }
         if let Some(carrier) = self.carrier_to(to) {
             let head = Head { target: wire::target(""), codec: CodecId::Postcard, ask: None };
-            let _ = carrier.try_send(head, &wire::put_word(word));
+            carrier.say(head, &wire::put_word(word));
         }
     }
 

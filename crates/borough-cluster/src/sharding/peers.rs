@@ -170,6 +170,10 @@ impl Carrier for Lasting {
         self.link.clone().send(head, body)
     }
 
+    fn say(&self, head: Head, body: &[u8]) {
+        self.link.say(head, body);
+    }
+
     fn answer(&self, ask: u64, codec: CodecId, body: &[u8]) -> Result<(), Unsent> {
         self.link.answer(ask, codec, body)
     }

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 
+mod answering;
 mod blocking;
 mod certificates;
 mod data_directory;
 mod ending_on_disk;
 mod finding;
+mod flowing;
 mod forming;
 mod gathering;
 mod going;

@@ -26,6 +26,7 @@ mod moving;
 mod order;
 mod recovering;
 mod runtime_gone;
+mod saturated;
 mod second_life;
 mod setting_up;
 mod starting;

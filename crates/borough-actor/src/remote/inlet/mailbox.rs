@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use borough_wire::codec::CodecError;
 
 use super::{Arrived, Inlet, decode};
-use crate::ask::AskTable;
 use crate::cell::ActorCell;
 use crate::dead_letters::DeadLetterReason;
 use crate::item::{Item, Rare};
@@ -61,7 +60,7 @@ impl<M: Message> MailboxInlet<M> {
 
 impl<M: Message> Inlet for MailboxInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
-        let ask = message.left().map(|left| AskTable::name_abroad(self.cell.core.asks.clock(), left));
+        let ask = message.ask_as_of(&self.cell.core.asks);
         let staged = &mut self.staged;
         let decoded = decode(message, |message| staged.push_back(Item::new(message, ask)));
         match decoded {

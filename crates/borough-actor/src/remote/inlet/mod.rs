@@ -11,7 +11,6 @@ mod route;
 
 use std::any::type_name;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use borough_wire::codec::{CodecError, CodecId};
 use borough_wire::frame::{Plain, Run};
@@ -22,7 +21,7 @@ use self::route::RouteInlet;
 use super::message::Message;
 use super::{packet, passage};
 use crate::actor_ref::ActorRef;
-use crate::ask::{Lost, discarding};
+use crate::ask::{AskId, AskTable, Lost, discarding};
 use crate::fault::Fault;
 
 /// A way into one actor, for the messages of one other node.
@@ -65,9 +64,10 @@ pub struct Arrived<'a> {
 }
 
 impl Arrived<'_> {
-    /// If it is an ask, how long its asker still waits.
-    fn left(&self) -> Option<Duration> {
-        self.ask.map(|(_, deadline)| packet::time_left(deadline))
+    /// As which it is asked, if it is, from now on; within the passage by which it came.
+    fn ask_as_of(&self, asks: &AskTable) -> Option<AskId> {
+        let uid = || passage::current(|carrier| carrier.uid());
+        self.ask.map(|(_, deadline)| AskTable::name_abroad(asks.clock(), packet::time_left(deadline), uid()))
     }
 }
 

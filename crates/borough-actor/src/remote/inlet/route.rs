@@ -11,7 +11,7 @@ use borough_wire::codec::CodecError;
 
 use super::{Arrived, Inlet, decode};
 use crate::actor_ref::{ActorRef, Asked};
-use crate::ask::{AskId, AskTable};
+use crate::ask::AskId;
 use crate::dead_letters::DeadLetterReason;
 use crate::item::Item;
 use crate::remote::{self, Message};
@@ -40,7 +40,7 @@ impl<M: Message> RouteInlet<M> {
 
 impl<M: Message> Inlet for RouteInlet<M> {
     fn take(&mut self, message: Arrived<'_>) -> Result<(), CodecError> {
-        let ask = message.left().map(|left| AskTable::name_abroad(self.actor.core().asks.clock(), left));
+        let ask = message.ask_as_of(&self.actor.core().asks);
         let staged = &mut self.staged;
         let decoded = decode(message, |message| staged.push_back((message, ask)));
         if decoded.is_err() {

@@ -71,11 +71,12 @@ where
         let Some((came, carrier)) = packet.next() else { return };
         let mut message = None;
         within(carrier, || decode(&came, &self.floor, &mut message));
+        let uid = || Some(carrier.uid());
         let Some(message) = message else { return };
         let Came { shard, tag, .. } = came;
         let ask = came.ask.map(|(_, left)| {
             let now = now.unwrap_or_else(|| AskClock::now((&self.floor.system).into()));
-            now.ask_from_abroad(waits(left))
+            now.ask_from_abroad(waits(left), uid())
         });
         let id = || view(&came).map(IdView::to_id).unwrap_or_default();
         let index = self.index(shard);
