@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use borough_cluster::{Address, Node, Region, Uid};
+use tokio::time::Instant;
 
 use crate::book::{Book, books};
 use crate::rig::{Rig, after, within};
@@ -73,6 +74,22 @@ async fn what_a_node_accepted_just_before_it_leaves_reaches_its_entities() {
         let pages = within(regions[0].ask(id.to_string(), Book::Read)).await.unwrap();
         assert_eq!(pages.notes.get(&1), Some(&(20, 20)), "{id}");
     }
+}
+
+/// Nobody stays who could take over, so nothing is moved and no vote is waited for.
+#[tokio::test(start_paused = true)]
+async fn a_whole_cluster_that_leaves_at_once_has_left_within_two_seconds() {
+    let mut rig = Rig::new(134);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    for id in 0..64_u64 {
+        within(regions[2].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(5)).await;
+    let begun = Instant::now();
+    let left = within(async { tokio::join!(a.leave(), b.leave(), c.leave()) }).await;
+    assert!(matches!(left, (Ok(()), Ok(()), Ok(()))), "{left:?}");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 /// Nobody will ever handle it.
