@@ -23,7 +23,7 @@ impl Region {
         let ending: Vec<(KindId, Timestamp)> = self
             .kinds
             .values()
-            .filter_map(|started| Some((self.id_of(started)?, started.ended?)))
+            .filter_map(|started| started.ended.and_then(|since| Some((self.id_of(started)?, since))))
             .filter(|(id, _)| self.is_host(*id))
             .collect();
         for (id, since) in ending {
@@ -44,7 +44,8 @@ impl Region {
     pub(super) fn next_end(&self) -> Option<Timestamp> {
         let lives = |id| self.residences.range(shards_of(id)).any(|(_, home)| home.lives());
         let ends = self.kinds.values().filter_map(|started| {
-            let (id, since) = (self.id_of(started)?, started.ended?);
+            let since = started.ended?;
+            let id = self.id_of(started)?;
             let lasts = if self.has_other_host(id) { self.patience.drain } else { ALONE_FOR };
             (self.is_host(id) && lives(id)).then(|| since + lasts)
         });

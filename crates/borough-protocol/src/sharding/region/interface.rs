@@ -1,6 +1,7 @@
 //! What goes into a region and what comes out: the whole boundary.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::incarnation::Uid;
@@ -129,6 +130,8 @@ pub enum Input {
     },
     /// The node leaves: everything moves away.
     Drain,
+    /// All of these, in this order. What there is to report is looked at once, behind the last.
+    Many(Vec<Input>),
     /// The moment asked for has come.
     Deadline,
 }
