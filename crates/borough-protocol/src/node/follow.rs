@@ -197,6 +197,9 @@ impl Participant {
             Removal::Replaced => Gone::Replaced,
             Removal::Quiet | Removal::Operator | Removal::CutOff => Gone::Down,
         };
+        if why == Removal::Goodbye {
+            self.times.goodbye = now;
+        }
         self.grants.forget(uid);
         self.gossip.bury_by_table(now, version.index, uid, how);
         effects.push(Effect::Publish(Event::Removed(uid, why)));
