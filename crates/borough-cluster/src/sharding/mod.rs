@@ -53,6 +53,7 @@ mod workers;
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -121,6 +122,8 @@ pub(crate) struct Sharding {
     report: watch::Sender<Arc<ShardReport>>,
     /// By the target of their messages.
     shells: RwLock<HashMap<u64, Arc<dyn Shell>>>,
+    /// Set once the node is gone: no type is started here any more.
+    has_ended: AtomicBool,
     events: broadcast::Sender<ShardEvent>,
     chronicle: Mutex<Chronicle>,
     /// The user's own rules of allocation, by type.
@@ -150,6 +153,7 @@ impl Sharding {
             commands: commands.clone(),
             report,
             shells: RwLock::default(),
+            has_ended: AtomicBool::new(false),
             events: broadcast::Sender::new(EVENTS_KEPT),
             chronicle: Mutex::default(),
             strategies: Mutex::default(),
@@ -231,6 +235,8 @@ impl Sharding {
     /// The node is gone: its entities end, and nothing is taken any more.
     pub(crate) fn end(&self) {
         self.errand(Errand::Stop);
+        // Before the types are listed: one that is started meanwhile is among them, or refused.
+        self.has_ended.store(true, Ordering::SeqCst);
         for shell in self.shells() {
             shell.end();
         }
@@ -279,6 +285,9 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         let shells = self.shells();
         self.runtime.spawn(async move {
+            tracing::info!(
+                "node leaves: no shard lives here any more; it sends on what it has accepted and waits until the other members let it go"
+            );
             let until = Instant::now() + SETTLE_TIME;
             // Lanes answer behind the orders they were given: what is to end has begun to.
             for shell in &shells {
