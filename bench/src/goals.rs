@@ -87,8 +87,8 @@ const fn goal(workload: Workload, peers: &'static [&'static str], bound: Bound) 
         | Workload::Activation
         | Workload::ShardedMemory
         | Workload::ShardedMemory10m => TABLE,
-        // Nothing raw is as careless as this one.
-        Workload::RemoteShardedFlood => &[],
+        // Nothing raw is as careless as the first, or has shards.
+        Workload::RemoteShardedFlood | Workload::ManyTypes | Workload::ManyShards => &[],
         _ => QUEUES,
     };
     Goal { workload, peers, limits, bound }
@@ -120,7 +120,7 @@ pub(crate) const REMOTE: [Goal; 4] = [
 ];
 
 /// Every row of `sharding`, in the order of the table.
-pub(crate) const SHARDING: [Goal; 15] = [
+pub(crate) const SHARDING: [Goal; 17] = [
     goal(Workload::ShardedTell, &SHARDED_PEERS, Bound::Shown),
     goal(Workload::ShardedTell1m, &SHARDED_PEERS, Bound::ShareOfLimit(0.55)),
     goal(Workload::ShardedTell1mTwo, &SHARDED_PEERS, Bound::ShareOfLimit(0.75)),
@@ -137,6 +137,8 @@ pub(crate) const SHARDING: [Goal; 15] = [
     goal(Workload::RemoteShardedTell, &SHARDED_PEERS, Bound::Shown),
     goal(Workload::RemoteShardedFlood, &SHARDED_PEERS, Bound::Shown),
     goal(Workload::RemoteShardedAsk1, &SHARDED_PEERS, Bound::Shown),
+    goal(Workload::ManyTypes, &[], Bound::Value(5_000.0)),
+    goal(Workload::ManyShards, &[], Bound::Value(3_000.0)),
 ];
 
 #[cfg(test)]

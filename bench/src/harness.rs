@@ -25,6 +25,9 @@ const MEMORY_PEER: u64 = 200_000;
 const MEMORY_QUICK: u64 = 50_000;
 /// Entities alive in `sharded_memory_10m`.
 const MEMORY_10M: u64 = 10_000_000;
+/// Shards in all where there are many types, of 256 each, and where there is one.
+const MANY_TYPES: u64 = 200 * 256;
+const MANY_SHARDS: u64 = 16_384;
 /// Tells of the flood that nobody paces.
 const FLOOD: u64 = 1_000_000;
 
@@ -123,6 +126,8 @@ fn cases<'a>(
 fn count(options: &Options, workload: Workload, program: &Program) -> Result<u64, String> {
     let Some(trial) = workload.trial() else {
         return Ok(match program.name {
+            _ if workload == Workload::ManyTypes => MANY_TYPES,
+            _ if workload == Workload::ManyShards => MANY_SHARDS,
             _ if options.quick => MEMORY_QUICK,
             _ if workload == Workload::RemoteShardedFlood => FLOOD,
             _ if workload == Workload::ShardedMemory10m => MEMORY_10M,

@@ -21,6 +21,12 @@ mod cluster;
 mod driver;
 mod goals;
 mod harness;
+#[allow(
+    clippy::print_stderr,
+    clippy::cast_precision_loss,
+    reason = "beside the figure, it says what else there is to know"
+)]
+mod many;
 mod pair;
 mod programs;
 mod raw;
@@ -140,6 +146,9 @@ fn main() -> ExitCode {
 
 fn run(program: &str, job: Option<driver::Job>) -> ExitCode {
     if program == programs::BOROUGH {
+        if job.as_ref().is_some_and(|job| many::has(&job.workload)) {
+            return many::run(job);
+        }
         let is_sharded = job
             .as_ref()
             .is_some_and(|job| job.workload.starts_with("sharded_") || job.workload == "activation");

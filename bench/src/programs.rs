@@ -135,6 +135,7 @@ impl Program {
             "raw-table" => match workload {
                 Workload::ShardedTell1mTwo => return Some(Workload::ShardedTell1m),
                 Workload::ShardedAsk1Of1m => return Some(Workload::ShardedAsk1),
+                Workload::ManyTypes | Workload::ManyShards => false,
                 _ => !workload.is_remote(),
             },
             "raw-tcp" | "ractor_cluster" if workload.is_sharded() => return workload.unsharded(),
@@ -147,7 +148,13 @@ impl Program {
                     | Workload::ShardedMemory
             ),
             // Ten million of its entities would take 13 GB.
-            PEKKO => !matches!(workload, Workload::ShardedTell10m | Workload::ShardedMemory10m),
+            PEKKO => !matches!(
+                workload,
+                Workload::ShardedTell10m
+                    | Workload::ShardedMemory10m
+                    | Workload::ManyTypes
+                    | Workload::ManyShards
+            ),
             _ => true,
         };
         has.then_some(workload)

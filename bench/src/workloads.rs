@@ -28,6 +28,8 @@ pub(crate) enum Workload {
     RemoteShardedFlood,
     RemoteShardedAsk1,
     RemoteShardedAsk1000,
+    ManyTypes,
+    ManyShards,
 }
 
 /// Which of two figures is the better one.
@@ -51,8 +53,8 @@ impl Workload {
     ];
     /// Between two.
     pub(crate) const REMOTE: [Self; 3] = [Self::RemoteTell, Self::RemoteAsk1, Self::RemoteAsk1000];
-    /// To entities, by id: inside one process, then between two.
-    pub(crate) const SHARDING: [Self; 14] = [
+    /// To entities, by id: inside one process, then between two; then to all shards of a cluster at once.
+    pub(crate) const SHARDING: [Self; 16] = [
         Self::ShardedTell,
         Self::ShardedTell1m,
         Self::ShardedTell1mTwo,
@@ -67,6 +69,8 @@ impl Workload {
         Self::RemoteShardedFlood,
         Self::RemoteShardedAsk1,
         Self::RemoteShardedAsk1000,
+        Self::ManyTypes,
+        Self::ManyShards,
     ];
 
     /// The name on the command line, in the JSON and to the measured programs.
@@ -97,6 +101,8 @@ impl Workload {
             Self::RemoteShardedFlood => "remote_sharded_flood",
             Self::RemoteShardedAsk1 => "remote_sharded_ask1",
             Self::RemoteShardedAsk1000 => "remote_sharded_ask1000",
+            Self::ManyTypes => "many_types",
+            Self::ManyShards => "many_shards",
         }
     }
 
@@ -128,6 +134,8 @@ impl Workload {
             Self::RemoteShardedFlood => "remote tells without pause, 1 M",
             Self::RemoteShardedAsk1 => "remote ask, 1000 entities, p50",
             Self::RemoteShardedAsk1000 => "remote asks, 1000 entities, 1000 at once",
+            Self::ManyTypes => "200 types of 256 shards, all asked at once",
+            Self::ManyShards => "1 type of 16 384 shards, all asked at once",
         }
     }
 
@@ -176,6 +184,7 @@ impl Workload {
             | Self::ShardedAsk1Of1m
             | Self::RemoteShardedAsk1 => "ns",
             Self::Memory | Self::ShardedMemory | Self::ShardedMemory10m => "bytes",
+            Self::ManyTypes | Self::ManyShards => "ms",
             _ => "per_second",
         }
     }
@@ -186,6 +195,7 @@ impl Workload {
             "ns" if value >= 10_000.0 => format!("{:.1} us", value / 1e3),
             "ns" => format!("{value:.0} ns"),
             "bytes" => format!("{value:.0} B"),
+            "ms" => format!("{value:.0} ms"),
             _ if value >= 1e6 => format!("{:.2} M/s", value / 1e6),
             _ => format!("{:.0} k/s", value / 1e3),
         }
@@ -208,7 +218,12 @@ impl Workload {
             }
             Self::Spawn | Self::Activation | Self::RemoteAsk1000 | Self::RemoteShardedAsk1000 => Some(20_000),
             Self::RemoteAsk1 | Self::RemoteShardedAsk1 => Some(1_000),
-            Self::Memory | Self::ShardedMemory | Self::ShardedMemory10m | Self::RemoteShardedFlood => None,
+            Self::Memory
+            | Self::ShardedMemory
+            | Self::ShardedMemory10m
+            | Self::RemoteShardedFlood
+            | Self::ManyTypes
+            | Self::ManyShards => None,
         }
     }
 
@@ -234,6 +249,9 @@ impl Workload {
             Self::Activation => (20_000.0, 2_000_000.0),
             Self::RemoteTell | Self::RemoteShardedTell => (100_000.0, 20_000_000.0),
             Self::RemoteShardedFlood => (1_000_000.0, 1_000_000.0),
+            // Of shards.
+            Self::ManyTypes => (51_200.0, 51_200.0),
+            Self::ManyShards => (16_384.0, 16_384.0),
             Self::RemoteAsk1 | Self::RemoteShardedAsk1 => (1_000.0, 1_000_000.0),
             Self::RemoteAsk1000 | Self::RemoteShardedAsk1000 => (20_000.0, 10_000_000.0),
         };

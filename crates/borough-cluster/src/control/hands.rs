@@ -101,10 +101,18 @@ impl Hands<'_> {
                 self.publisher.stand(Standing::Member);
             }
             Event::Drain => {
+                tracing::info!(
+                    "node leaves: it waits until its shards have moved to other members; those of types that no other member hosts end here"
+                );
                 self.publisher.stand(Standing::Leaving);
                 self.sharding.show(|sight| !std::mem::replace(&mut sight.drains, true));
             }
-            Event::Closing => self.publisher.stand(Standing::Closing),
+            Event::Closing => {
+                tracing::info!(
+                    "cluster shuts down: all of its members leave, or it was closed; node waits until the others know"
+                );
+                self.publisher.stand(Standing::Closing);
+            }
             Event::Removed(uid, why) => {
                 self.say_removed(*uid, *why);
                 // The log may need its control lane for a while; nobody needs its data lanes.

@@ -12,7 +12,7 @@ use crate::topology::{Ended, Standing};
 
 impl Node {
     /// Leaves the cluster in order; `Ok` means that it is safe to stop the process, and that the data directory, if there is one, is closed and says that the
-    /// node left. If no other node could take its place as a voter, because the last ones went together, the directory stays that of a voter, which is logged at
+    /// node left. If all members leave at once the cluster is closed, and the directories say that. If no other node could take its place as a voter, because the last ones went while a voter was away, the directory stays that of a voter, which is logged at
     /// WARN: keep it.
     ///
     /// The last member's leave is `Ok`, and so is that of a node that is in no cluster: it looks for none any more. Actors here go on. Called again, it waits for the

@@ -72,7 +72,7 @@ impl<M: Message> KindCore<M> {
     /// Asks the hosts of crowded entities again: a word may have been lost.
     pub(super) fn ask_for_room(&self) {
         for (shard, id) in self.crowd.all() {
-            match &self.board.read()[shard as usize] {
+            match &**self.board.read(shard) {
                 Way::There { carrier, .. } if !carrier.is_lost() => {
                     self.say_of(carrier, shard, &id, What::InLine);
                 }

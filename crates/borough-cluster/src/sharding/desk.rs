@@ -27,6 +27,9 @@ use super::shell::{Closing, Opening, Shell};
 /// How often it is looked whether the last sender by a closed way is done.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
+/// So many errands are taken at once: what follows from all of them is looked at behind the last.
+const ERRANDS_AT_ONCE: usize = 4096;
+
 /// What the control thread shows of the present life.
 #[derive(Clone, Debug)]
 pub(crate) struct Sight {
@@ -71,6 +74,8 @@ struct Life {
     uid: Uid,
     region: Region,
     kinds: BTreeMap<KindId, Arc<dyn Shell>>,
+    /// The table that the types were shown last.
+    shown: Option<Arc<Table>>,
     closing: Vec<(KindId, Closing)>,
     drains: bool,
     reported: u64,
@@ -95,6 +100,7 @@ impl Desk {
 
     /// Until nobody holds the node any more.
     pub(super) async fn run(mut self) {
+        let mut errands = Vec::new();
         self.look().await;
         loop {
             // What was closed is quiet at once as a rule, and leads to more.
@@ -110,10 +116,12 @@ impl Desk {
                     }
                     self.look().await;
                 }
-                errand = self.errands.recv() => match errand {
-                    Some(Errand::Stop) | None => return self.end_life(),
-                    Some(errand) => self.run_errand(errand),
-                },
+                count = self.errands.recv_many(&mut errands, ERRANDS_AT_ONCE) => {
+                    if count == 0 || errands.iter().any(|errand| matches!(errand, Errand::Stop)) {
+                        return self.end_life();
+                    }
+                    self.run_errands(errands.drain(..));
+                }
                 () = tokio::time::sleep(LOOK_EVERY), if is_closing => {}
                 () = clock.sleep_towards(deadline) => {
                     if clock.now() >= deadline {
@@ -162,15 +170,14 @@ impl Desk {
                 Flaws::default(),
             ),
             kinds: BTreeMap::new(),
+            shown: None,
             closing: Vec::new(),
             drains: false,
             reported: 0,
         });
         self.sharding.repeat_strategies();
-        let shells: Vec<_> = self.shells.values().cloned().collect();
-        for shell in shells {
-            self.tell(start(&*shell));
-        }
+        let starts = self.shells.values().map(|shell| start(&**shell)).collect();
+        self.tell_all(starts);
     }
 
     /// Nothing that lived here goes on, and nobody has a way. So what was ending here has ended, and the next life does not host it.
@@ -186,57 +193,66 @@ impl Desk {
     }
 
     /// Shows the types started here what the table says of them.
-    fn introduce(&mut self, table: &Arc<Table>) {
-        let Some(life) = &mut self.life else { return };
-        for shell in self.shells.values() {
-            let id = table.kind_named(&shell.kind().name).map(|(id, _)| id);
-            if let Some(id) = id {
-                life.kinds.insert(id, shell.clone());
-            }
-            shell.follow(life.uid, id, table);
-        }
-    }
-
     fn follow(&mut self, table: &Arc<Table>) {
-        self.introduce(table);
+        let Some(life) = &mut self.life else { return };
+        let before = life.shown.replace(table.clone());
+        let before = before.filter(|before| has_same_nodes(before, table));
+        let known: Vec<KindId> = life.kinds.keys().copied().collect();
+        for shell in self.shells.values() {
+            life.introduce(shell, table, before.as_deref());
+        }
+        let news: Vec<KindId> = life.kinds.keys().filter(|kind| !known.contains(kind)).copied().collect();
         self.tell(Input::Table(table.clone()));
         // Only now: what came before this node knew of its shard is refused if it is looked at before the shard has begun.
         for shell in self.shells.values() {
             shell.look();
         }
-        self.announce_wanted();
+        self.announce_wanted(&news);
     }
 
-    /// Senders may have waited for shards before their type was known.
-    fn announce_wanted(&mut self) {
-        let Some(life) = &self.life else { return };
-        let wanted: Vec<ShardId> = life
-            .kinds
-            .iter()
-            .flat_map(|(kind, shell)| {
-                shell.take_wanted().into_iter().map(|number| ShardId { kind: *kind, number })
-            })
-            .collect();
-        for shard in wanted {
-            self.tell(Input::Want(shard));
+    /// A type is started here.
+    fn start(&mut self, shell: Arc<dyn Shell>) {
+        self.shells.insert(shell.kind().name.clone(), shell.clone());
+        // First what it is to its cluster, as far as the machine knows: that opens its ways at once.
+        let known = self.life.as_mut().and_then(|life| {
+            let table = life.shown.clone()?;
+            life.introduce(&shell, &table, None)
+        });
+        self.tell(start(&*shell));
+        if self.life.as_ref().is_some_and(|life| life.shown.is_some()) {
+            shell.look();
         }
+        self.announce_wanted(known.as_slice());
+    }
+
+    /// Senders may have waited for shards of these types before they were known. From then on each says itself what it waits for.
+    fn announce_wanted(&mut self, kinds: &[KindId]) {
+        let Some(life) = &self.life else { return };
+        let shells = kinds.iter().filter_map(|kind| Some((*kind, life.kinds.get(kind)?)));
+        let wanted = shells.flat_map(|(kind, shell)| {
+            shell.take_wanted().into_iter().map(move |number| Input::Want(ShardId { kind, number }))
+        });
+        let wanted = wanted.collect();
+        self.tell_all(wanted);
+    }
+
+    fn run_errands(&mut self, errands: impl Iterator<Item = Errand>) {
+        let mut inputs = Vec::new();
+        for errand in errands {
+            match errand {
+                Errand::Tell(input) => inputs.push(input),
+                errand => {
+                    self.tell_all(std::mem::take(&mut inputs));
+                    self.run_errand(errand);
+                }
+            }
+        }
+        self.tell_all(inputs);
     }
 
     fn run_errand(&mut self, errand: Errand) {
         match errand {
-            Errand::Start(shell) => {
-                self.shells.insert(shell.kind().name.clone(), shell.clone());
-                let table = self.sight.borrow().table.clone();
-                let table = table.filter(|_| self.life.is_some());
-                // First what it is to its cluster: the machine opens its ways at once.
-                if let Some(table) = &table {
-                    self.introduce(table);
-                }
-                self.tell(start(&*shell));
-                if let Some(table) = table {
-                    self.follow(&table);
-                }
-            }
+            Errand::Start(shell) => self.start(shell),
             // In no cluster nothing of it lives here; once there is one it is not to be hosted either.
             Errand::End(name, done) if self.life.is_none() => self.stop_hosting(&name, done),
             Errand::End(name, done) => {
@@ -303,10 +319,17 @@ impl Desk {
             !is_over
         });
         let any = !closed.is_empty();
-        for input in closed {
-            self.tell(input);
-        }
+        self.tell_all(closed);
         any
+    }
+
+    /// Tells the machine all of these; what it has to report of them it says once.
+    fn tell_all(&mut self, mut inputs: Vec<Input>) {
+        match inputs.len() {
+            0 => {}
+            1 => inputs.drain(..).for_each(|input| self.tell(input)),
+            _ => self.tell(Input::Many(inputs)),
+        }
     }
 
     fn tell(&mut self, input: Input) {
@@ -387,7 +410,33 @@ fn start(shell: &dyn Shell) -> Input {
     Input::Start { kind: shell.kind().clone(), hosts: shell.hosts(), pace: shell.pace() }
 }
 
+/// Whether both tables name the same members and the same removed nodes.
+fn has_same_nodes(one: &Table, other: &Table) -> bool {
+    one.members() == other.members() && one.removed() == other.removed()
+}
+
 impl Life {
+    /// Shows a type what the table says of it; gives its id, if the cluster knows it. `before` is the table that it was shown last, if that has the same nodes.
+    fn introduce(
+        &mut self,
+        shell: &Arc<dyn Shell>,
+        table: &Arc<Table>,
+        before: Option<&Table>,
+    ) -> Option<KindId> {
+        let id = table.kind_named(&shell.kind().name).map(|(id, _)| id);
+        if let Some(id) = id {
+            self.kinds.insert(id, shell.clone());
+        }
+        let place = |table: &Table| table.kinds().get(usize::from(id?.0)).cloned();
+        let is_same = |before: &Table| match (place(before), place(table)) {
+            (Some(before), Some(now)) => Arc::ptr_eq(&before, &now),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        shell.follow(self.uid, id, table, !before.is_some_and(is_same));
+        id
+    }
+
     fn order(&self, shard: ShardId, order: impl FnOnce(u32) -> Order) {
         if let Some(shell) = self.kinds.get(&shard.kind) {
             shell.order(order(shard.number));

@@ -125,7 +125,7 @@ impl<M: Message> KindCore<M> {
     /// Tries again for a message that waits with that ticket; gives it back if there is neither room nor a way yet.
     fn try_again(&self, ticket: u64, shard: u32, mut letter: Held<M>) -> Result<Tell<M>, Held<M>> {
         loop {
-            let hold = match &self.board.read()[shard as usize] {
+            let hold = match &**self.board.read(shard) {
                 Way::Held(hold) => hold.clone(),
                 Way::Here { .. } | Way::There { .. } => return Ok(self.dispatch(letter, true)),
             };

@@ -146,8 +146,7 @@ impl<M: Message> KindCore<M> {
     pub(super) fn dispatch(&self, mut letter: Held<M>, waits: bool) -> Tell<M> {
         let shard = self.shard_of(&letter.id);
         loop {
-            let routes = self.board.read();
-            match &routes[shard as usize] {
+            match &**self.board.read(shard) {
                 Way::There { carrier, .. } if carrier.is_lost() => return self.retry(letter),
                 Way::Here { .. } | Way::There { .. } if waits && self.crowd.is_crowded(shard, &letter.id) => {
                     match self.stand_in_line(shard, letter) {
@@ -181,8 +180,7 @@ impl<M: Message> KindCore<M> {
         ask: Option<Asked>,
     ) -> Result<Tell<M>, M> {
         let shard = self.shard_of(&id);
-        let is_lost =
-            matches!(&self.board.read()[shard as usize], Way::There { carrier, .. } if carrier.is_lost());
+        let is_lost = matches!(&**self.board.read(shard), Way::There { carrier, .. } if carrier.is_lost());
         if is_lost { Err(message) } else { Ok(self.send(id, message, ask)) }
     }
 
@@ -191,8 +189,7 @@ impl<M: Message> KindCore<M> {
         let shard = self.shard_of(&id);
         let mut letter = Held { id, message, ask: None };
         loop {
-            let routes = self.board.read();
-            match &routes[shard as usize] {
+            match &**self.board.read(shard) {
                 Way::Here { .. } | Way::There { .. } if self.crowd.is_crowded(shard, &letter.id) => {
                     return Err(TryTellError::Full(letter.message));
                 }
@@ -222,7 +219,8 @@ impl<M: Message> KindCore<M> {
 
     /// Whether messages for that shard go to that life of a node.
     pub(super) fn leads_to(&self, shard: u32, uid: u64) -> bool {
-        matches!(self.board.read().get(shard as usize), Some(Way::There { carrier, .. }) if carrier.uid() == uid)
+        let is_shard = shard < self.kind.shards;
+        is_shard && matches!(&**self.board.read(shard), Way::There { carrier, .. } if carrier.uid() == uid)
     }
 
     /// The node it would go to is lost, and the table does not say so yet: it waits for that.
@@ -347,7 +345,7 @@ impl<M: Message> KindCore<M> {
 
     /// Whether that entity lives here, as far as is known.
     pub(super) fn is_here(&self, id: &EntityId) -> bool {
-        matches!(self.board.read()[self.shard_of(id) as usize], Way::Here { .. })
+        matches!(&**self.board.read(self.shard_of(id)), Way::Here { .. })
     }
 
     /// As who an entity counts in its system.

@@ -56,6 +56,7 @@ mod workers;
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -127,6 +128,8 @@ pub(crate) struct Sharding {
     report: watch::Sender<Arc<ShardReport>>,
     /// By the target of their messages.
     shells: RwLock<HashMap<u64, Arc<dyn Shell>>>,
+    /// Set once the node is gone: no type is started here any more.
+    has_ended: AtomicBool,
     events: broadcast::Sender<ShardEvent>,
     chronicle: Mutex<Chronicle>,
     /// What keeps shards from moving off this node.
@@ -158,6 +161,7 @@ impl Sharding {
             commands: commands.clone(),
             report,
             shells: RwLock::default(),
+            has_ended: AtomicBool::new(false),
             events: broadcast::Sender::new(EVENTS_KEPT),
             chronicle: Mutex::default(),
             hindrances: Hindrances::default(),
@@ -240,6 +244,8 @@ impl Sharding {
     /// The node is gone: its entities end, and nothing is taken any more.
     pub(crate) fn end(&self) {
         self.errand(Errand::Stop);
+        // Before the types are listed: one that is started meanwhile is among them, or refused.
+        self.has_ended.store(true, Ordering::SeqCst);
         for shell in self.shells() {
             shell.end();
         }
@@ -288,6 +294,9 @@ impl Sharding {
         let (hub, commands) = (self.hub.clone(), self.commands.clone());
         let shells = self.shells();
         self.runtime.spawn(async move {
+            tracing::info!(
+                "node leaves: no shard lives here any more; it sends on what it has accepted and waits until the other members let it go"
+            );
             // Lanes answer behind the orders they were given: what is to end has begun to. One that a handler blocks still runs what others would begin
             // at once after a goodbye, so there is none before it answers.
             for shell in &shells {

@@ -1,6 +1,7 @@
 //! What a node offers of sharding.
 
 use std::any::type_name;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use borough_actor::remote::Message;
@@ -92,6 +93,10 @@ impl Sharding {
     /// A type is started here; a second of its name is refused.
     pub(super) fn enter(&self, shell: Arc<dyn Shell>) -> Result<(), ShardError> {
         let mut shells = self.shells.write().unwrap_or_else(PoisonError::into_inner);
+        // Nobody would end it: what it accepts would wait for good.
+        if self.has_ended.load(Ordering::SeqCst) {
+            return Err(ShardError::Ended);
+        }
         let target = wire::target(&shell.kind().name);
         if let Some(other) = shells.get(&target) {
             let kind = other.kind().name.to_string();

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::{Kind, KindId};
 use borough_protocol::table::Table;
 use tokio::time::Instant;
@@ -18,6 +19,8 @@ use super::lack::{self, Lack};
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(1);
+/// A node that leaves says after so many looks what it waits for.
+const ROUNDS_BETWEEN: u32 = 5;
 /// How long messages wait for a type that has no host, or the cluster does not know a type, before that is said: nodes that start together take a while
 /// to start their types.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,6 +34,8 @@ pub(super) struct Rounds {
     unknown: BTreeMap<Arc<str>, (Instant, bool)>,
     /// Types of which it was said that they have few shards.
     few: BTreeSet<Arc<str>>,
+    /// How often it was looked since the node was told to give away what lives here.
+    rounds_of_leaving: u32,
 }
 
 impl Rounds {
@@ -51,6 +56,7 @@ impl Rounds {
     fn go(&mut self, sharding: &Sharding) {
         let sight = sharding.sight();
         let table = sight.table.filter(|table| table.member(sight.life).is_some());
+        self.look_at_departure(table.as_deref().filter(|_| sight.drains), sight.life);
         // One that could not be started may be started again later.
         self.unknown.retain(|name, _| table.is_some() && sharding.shell(name).is_some());
         for shell in sharding.shells() {
@@ -68,6 +74,21 @@ impl Rounds {
             let said = self.look_for_hosts(table, id, name, shell.held());
             sharding.announce(said);
             self.look_at_shards(table, id, name);
+        }
+    }
+
+    /// Says, now and then, what a node that leaves waits for.
+    fn look_at_departure(&mut self, table: Option<&Table>, me: Uid) {
+        self.rounds_of_leaving = table.map_or(0, |_| self.rounds_of_leaving + 1);
+        let Some(table) = table.filter(|_| self.rounds_of_leaving.is_multiple_of(ROUNDS_BETWEEN)) else {
+            return;
+        };
+        let shards = table.owned_by(me).count();
+        if shards > 0 {
+            tracing::info!(shards, "node leaves: it waits until these shards have moved or ended");
+        } else {
+            let members = table.members().len() - 1;
+            tracing::info!(members, "node leaves: it waits until the other members let it go");
         }
     }
 

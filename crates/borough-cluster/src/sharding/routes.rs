@@ -1,14 +1,16 @@
-//! Which way the messages of each shard go: a snapshot that senders read without a lock.
+//! Which way the messages of each shard go: what senders read without a lock.
 //!
-//! Promise: a way that was closed is used by nobody once [`Board::is_quiet`] says so: every snapshot in which it was open has been let
-//! go by every sender that read it, and every release of held messages by it has ended. Only then may a barrier follow.
+//! Promise: a way that was replaced is used by nobody once [`is_unused`] says so: every sender that read it has let it go, and every release of held
+//! messages by it has ended. Only then may a barrier follow.
+//!
+//! Each shard has a place of its own: to change one way costs the same however many shards the type has.
 
-use std::collections::VecDeque;
+use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use borough_actor::remote::Carrier;
+use borough_actor::remote::{Carrier, Message};
 use borough_protocol::sharding::Epoch;
 
 use super::hold::Hold;
@@ -51,85 +53,34 @@ impl<M> Way<M> {
     }
 }
 
-impl<M> Clone for Way<M> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Here { lane, tag, used } => {
-                Self::Here { lane: lane.clone(), tag: *tag, used: used.clone() }
-            }
-            Self::There { carrier, tag, used } => {
-                Self::There { carrier: carrier.clone(), tag: *tag, used: used.clone() }
-            }
-            Self::Held(hold) => Self::Held(hold.clone()),
-        }
-    }
-}
+/// Where the ways of all shards of a type are published.
+pub(super) struct Board<M>(Box<[ArcSwap<Way<M>>]>);
 
-/// The ways of all shards of a type at one moment.
-pub(super) type Routes<M> = Box<[Way<M>]>;
+/// A way that was replaced, and that somebody may still send by.
+pub(super) type Replaced = Arc<dyn Any + Send + Sync>;
 
-/// Where they are published.
-pub(super) struct Board<M> {
-    newest: ArcSwap<Routes<M>>,
-    retired: Mutex<Retired<M>>,
-}
-
-/// Snapshots that somebody may still be using, the oldest first.
-struct Retired<M> {
-    snapshots: VecDeque<Arc<Routes<M>>>,
-    /// How many there were before those.
-    before: u64,
-}
-
-impl<M> Retired<M> {
-    /// Forgets the oldest ones as far as nobody uses them.
-    fn let_go(&mut self) {
-        while self.snapshots.front().is_some_and(|oldest| Arc::strong_count(oldest) == 1) {
-            self.snapshots.pop_front();
-            self.before += 1;
-        }
-    }
-}
-
-impl<M> Board<M> {
+impl<M: Message> Board<M> {
     /// No shard has a way.
     pub(super) fn new(holds: &[Arc<Hold<M>>]) -> Self {
-        let routes: Routes<M> = holds.iter().map(|hold| Way::Held(hold.clone())).collect();
-        let retired = Mutex::new(Retired { snapshots: VecDeque::new(), before: 0 });
-        Self { newest: ArcSwap::from_pointee(routes), retired }
+        Self(holds.iter().map(|hold| ArcSwap::from_pointee(Way::Held(hold.clone()))).collect())
     }
 
-    /// The newest snapshot. As long as the guard is kept, no barrier follows what is sent by it.
+    /// The way of that shard. As long as the guard is kept, no barrier follows what is sent by it.
     #[inline]
-    pub(super) fn read(&self) -> Guard<Arc<Routes<M>>> {
-        self.newest.load()
+    pub(super) fn read(&self, shard: u32) -> Guard<Arc<Way<M>>> {
+        self.0[shard as usize].load()
     }
 
-    /// Publishes a snapshot in which these shards have these ways; gives the number for [`is_quiet`](Self::is_quiet).
-    pub(super) fn publish(&self, ways: impl IntoIterator<Item = (u32, Way<M>)>) -> u64 {
-        let mut retired = self.lock();
-        let mut routes: Routes<M> = self.newest.load().iter().cloned().collect();
-        for (shard, way) in ways {
-            if let Some(place) = routes.get_mut(shard as usize) {
-                *place = way;
-            }
-        }
-        let old = self.newest.swap(Arc::new(routes));
-        retired.snapshots.push_back(old);
-        retired.let_go();
-        retired.before + retired.snapshots.len() as u64
+    /// The shard has that way from now on; gives the one before.
+    pub(super) fn publish(&self, shard: u32, way: Arc<Way<M>>) -> Arc<Way<M>> {
+        self.0[shard as usize].swap(way)
     }
+}
 
-    /// Whether nobody uses any of the first `number` snapshots any more.
-    pub(super) fn is_quiet(&self, number: u64) -> bool {
-        let mut retired = self.lock();
-        retired.let_go();
-        // What was done before a snapshot was let go is seen by whoever finds it so.
-        fence(Ordering::Acquire);
-        retired.before >= number
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Retired<M>> {
-        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Whether nobody uses a way any more that was replaced.
+pub(super) fn is_unused(way: &Replaced) -> bool {
+    let is_unused = Arc::strong_count(way) == 1;
+    // What was done before a sender let it go is seen after this.
+    fence(Ordering::Acquire);
+    is_unused
 }

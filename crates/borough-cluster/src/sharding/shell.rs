@@ -16,7 +16,7 @@ use super::host::{Depth, Order, Woken};
 use super::listing::Listed;
 use super::loss::Hosted;
 use super::queries::KindStats;
-use super::routes::Used;
+use super::routes::{Replaced, Used};
 use super::watchdog::WedgedWorker;
 
 /// See the module.
@@ -36,8 +36,8 @@ pub(super) trait Shell: Send + Sync {
     /// Its entities live here no more: it is a proxy from now on.
     fn stop_hosting(&self);
 
-    /// The table is newer.
-    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>);
+    /// The table is newer. Whether it has `news` for this type: of its shards, its hosts or any node.
+    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>, news: bool);
 
     /// What waits for a newer table is looked at again.
     fn look(&self);
@@ -117,14 +117,21 @@ pub(super) trait Shell: Send + Sync {
 
 /// Ways that were closed at once.
 pub(super) struct Closing {
-    pub(super) number: u64,
-    pub(super) ways: Vec<(u32, Option<Used>)>,
+    pub(super) ways: Vec<Closed>,
+}
+
+/// A way that was closed.
+pub(super) struct Closed {
+    pub(super) shard: u32,
+    /// `None` if there was no way.
+    pub(super) used: Option<Used>,
+    pub(super) replaced: Replaced,
 }
 
 impl Closing {
     /// Which shards, and whether anything ever went by their ways.
     pub(super) fn shards(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.ways.iter().map(|(shard, used)| (*shard, used.as_ref().is_some_and(Used::is_marked)))
+        self.ways.iter().map(|way| (way.shard, way.used.as_ref().is_some_and(Used::is_marked)))
     }
 }
 

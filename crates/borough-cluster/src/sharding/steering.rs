@@ -22,8 +22,8 @@ use super::kind::{KindCore, weight};
 use super::listing::Listed;
 use super::loss::Hosted;
 use super::queries::KindStats;
-use super::routes::{Used, Way};
-use super::shell::{Closing, Opening, Shell};
+use super::routes::{Used, Way, is_unused};
+use super::shell::{Closed, Closing, Opening, Shell};
 use super::view::View;
 use super::watchdog::WedgedWorker;
 use super::wire;
@@ -45,10 +45,10 @@ impl<M: Message> KindCore<M> {
     }
 
     /// Lets go what is held, one after the other; the way is published when nothing is left.
-    async fn release(self: Arc<Self>, shard: u32, way: Way<M>, release: u64) {
+    async fn release(self: Arc<Self>, shard: u32, way: Arc<Way<M>>, release: u64) {
         let hold = &self.holds[shard as usize];
         while let Some(letter) = self.next_held(hold, shard, &way, release) {
-            if matches!(&way, Way::There { carrier, .. } if carrier.is_lost()) {
+            if matches!(&*way, Way::There { carrier, .. } if carrier.is_lost()) {
                 // Another way will be opened, once the table says that the node is gone.
                 let weight = weight(&letter);
                 hold.put_back(&self.budget, letter, weight);
@@ -60,12 +60,12 @@ impl<M: Message> KindCore<M> {
     }
 
     /// The next message to let go. If there is none the way is published, before anybody can be held again.
-    fn next_held(&self, hold: &Hold<M>, shard: u32, way: &Way<M>, release: u64) -> Option<Held<M>> {
+    fn next_held(&self, hold: &Hold<M>, shard: u32, way: &Arc<Way<M>>, release: u64) -> Option<Held<M>> {
         match hold.next(release, &self.budget) {
             Next::Message(letter) => Some(letter),
             Next::Superseded => None,
             Next::Empty(mut state) => {
-                self.board.publish([(shard, way.clone())]);
+                self.board.publish(shard, way.clone());
                 state.open();
                 drop(state);
                 self.budget.line.wake_shard(shard);
@@ -128,8 +128,11 @@ impl<M: Message> Shell for KindCore<M> {
         self.hosts.store(false, Ordering::Relaxed);
     }
 
-    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>) {
+    fn follow(&self, life: Uid, id: Option<KindId>, table: &Arc<Table>, news: bool) {
         self.view.store(View { life: Some(life), id, table: Some(table.clone()) });
+        if !news {
+            return;
+        }
         if let Some(agreed) = id.and_then(|id| table.kind(id)) {
             self.compare(agreed.kind());
         }
@@ -148,54 +151,46 @@ impl<M: Message> Shell for KindCore<M> {
     }
 
     fn close(&self, shards: &[u32]) -> Closing {
-        // Closed before it is published: whoever comes by an old snapshot of a hold must not find it open.
         let close = |shard: &u32| {
-            let mut state = self.holds[*shard as usize].lock();
-            // Under its lock, as a release publishes the way it went by. What is held may be on its way to whom it was opened for last.
-            let used = match &self.board.read()[*shard as usize] {
-                Way::Here { used, .. } | Way::There { used, .. } => Some(used.clone()),
-                Way::Held(_) => state.releasing().cloned(),
-            };
+            let hold = &self.holds[*shard as usize];
+            let mut state = hold.lock();
+            // Closed before there is no way: whoever comes by the hold must not find it open.
             state.close();
-            (*shard, used)
+            // Under its lock, as a release publishes the way it went by. What is held may be on its way to whom it was opened for last.
+            let replaced = self.board.publish(*shard, Arc::new(Way::Held(hold.clone())));
+            let used = replaced.used().or_else(|| state.releasing().cloned());
+            Closed { shard: *shard, used, replaced }
         };
         let ways = shards.iter().map(close).collect();
-        let no_way = |shard: &u32| (*shard, Way::Held(self.holds[*shard as usize].clone()));
-        let number = self.board.publish(shards.iter().map(no_way));
         self.disperse(shards);
-        Closing { number, ways }
+        Closing { ways }
     }
 
     fn is_quiet(&self, closing: &Closing) -> bool {
         let is_releasing = |shard: u32| self.holds[shard as usize].lock().releasing().is_some();
-        !closing.ways.iter().any(|(shard, _)| is_releasing(*shard)) && self.board.is_quiet(closing.number)
+        closing.ways.iter().all(|way| is_unused(&way.replaced) && !is_releasing(way.shard))
     }
 
     fn open(&self, openings: &[Opening]) {
-        let mut empty = Vec::new();
-        let mut ways = Vec::new();
         for opening in openings {
             let way = self.way(opening);
             let mut state = self.holds[opening.shard as usize].lock();
             if matches!(way, Way::Held(_)) {
                 continue;
             }
+            let (shard, way) = (opening.shard, Arc::new(way));
             if state.is_empty() {
-                ways.push((opening.shard, way));
-                empty.push((opening.shard, state));
+                // Under its lock: nobody can be held by a shard that has a way.
+                self.board.publish(shard, way);
+                state.open();
+                drop(state);
+                self.budget.line.wake_shard(shard);
                 continue;
             }
-            let (shard, release) = (opening.shard, state.release(way.used()));
+            let release = state.release(way.used());
             if let Some(me) = self.me.upgrade() {
                 self.sharding.runtime().spawn(me.release(shard, way, release));
             }
-        }
-        // All under their locks: nobody can be held by a shard that has a way.
-        self.board.publish(ways);
-        for (shard, mut state) in empty {
-            state.open();
-            drop(state);
-            self.budget.line.wake_shard(shard);
         }
     }
 

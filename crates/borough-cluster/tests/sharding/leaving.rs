@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use borough_cluster::{Address, Node, Region, Uid};
+use borough_cluster::{Address, Node, Region, ShardError, Uid};
+use tokio::time::Instant;
 
-use crate::book::{Book, books};
+use crate::book::{Book, Writer, books};
 use crate::rig::{Rig, after, within};
 
 #[tokio::test(start_paused = true)]
@@ -75,6 +76,22 @@ async fn what_a_node_accepted_just_before_it_leaves_reaches_its_entities() {
     }
 }
 
+/// Nobody stays who could take over, so nothing is moved and no vote is waited for.
+#[tokio::test(start_paused = true)]
+async fn a_whole_cluster_that_leaves_at_once_has_left_within_two_seconds() {
+    let mut rig = Rig::new(134);
+    let [a, b, c] = rig.cluster(["a:1", "b:1", "c:1"]).await;
+    let regions = [books(&a).await, books(&b).await, books(&c).await];
+    for id in 0..64_u64 {
+        within(regions[2].ask(id.to_string(), Book::Life)).await.unwrap();
+    }
+    after(Duration::from_secs(5)).await;
+    let begun = Instant::now();
+    let left = within(async { tokio::join!(a.leave(), b.leave(), c.leave()) }).await;
+    assert!(matches!(left, (Ok(()), Ok(()), Ok(()))), "{left:?}");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
 /// Nobody will ever handle it.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_has_left_accepts_nothing() {
@@ -85,6 +102,18 @@ async fn a_node_that_has_left_accepts_nothing() {
     within(b.leave()).await.unwrap();
     let told = regions[1].try_tell("x", Book::Note { sender: 1, number: 1 });
     assert!(told.is_err(), "accepted by a node that has left");
+}
+
+/// Nobody would ever end it, and what it accepted would wait for good.
+#[tokio::test(start_paused = true)]
+async fn a_type_that_is_started_after_its_node_has_left_is_refused() {
+    let mut rig = Rig::new(135);
+    let [_a, b] = rig.cluster(["a:1", "b:1"]).await;
+    within(b.leave()).await.unwrap();
+    let hosted = within(b.shard("books", |_| Writer::default()).migrate_state().start()).await;
+    assert!(matches!(hosted, Err(ShardError::Ended)), "{hosted:?}");
+    let proxy = within(b.shard_proxy::<Book>("books").start()).await;
+    assert!(matches!(proxy, Err(ShardError::Ended)), "{proxy:?}");
 }
 
 /// Ids of entities that live on that node.
@@ -108,7 +137,7 @@ async fn a_shutdown_waits_for_an_entity_that_takes_45_seconds_to_end_its_turn() 
     let id = ids_on(&b, &regions[1]).await.pop().unwrap();
     regions[0].tell(id.clone(), Book::Slow { sender: 1, number: 1, seconds: 45 }).await.unwrap();
     after(Duration::from_secs(1)).await;
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     tokio::time::timeout(Duration::from_secs(100), b.shutdown()).await.unwrap();
     assert!(began.elapsed() >= Duration::from_secs(40), "cut short after {:?}", began.elapsed());
     let pages = within(regions[0].ask(id, Book::Read)).await.unwrap();

@@ -17,6 +17,11 @@ impl Document {
         self.members().filter(|member| member.status == Status::Joining)
     }
 
+    /// Whether that member has said that nothing lives there any more and that it waits to be let go.
+    pub fn is_exiting(&self, uid: Uid) -> bool {
+        self.member(uid).is_some_and(|member| member.status == Status::Exiting)
+    }
+
     /// Those that nobody calls unreachable.
     pub fn reachable(&self) -> impl Iterator<Item = Uid> + '_ {
         self.uids().filter(|uid| !self.is_unreachable(*uid))

@@ -235,6 +235,13 @@ impl Grants {
         }
     }
 
+    /// That node is a member from now on: as a guest it need not have been heard by this voter, and that is no silence of a member.
+    pub fn admit(&mut self, now: Timestamp, uid: Uid) {
+        if let Some(heard) = self.heard.get_mut(&uid) {
+            heard.at = heard.at.max(now);
+        }
+    }
+
     /// That node was removed: what was heard of it says nothing any more.
     pub fn forget(&mut self, uid: Uid) {
         self.heard.remove(&uid);

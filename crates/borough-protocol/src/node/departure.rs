@@ -116,7 +116,7 @@ impl Participant {
         }
         match self.departure {
             // Nobody is left to say goodbye to.
-            Departure::Drained { .. } if self.is_last() => Some(End::Left),
+            Departure::Drained { .. } if self.is_last() && self.goodbyes_known_at() <= now => Some(End::Left),
             Departure::Staying | Departure::Leaving { .. } | Departure::Drained { .. } => self.lost(now),
             Departure::Lingering { until, left } => {
                 let needed = self.votes();
@@ -131,6 +131,11 @@ impl Participant {
                 (until <= now || self.all_know_of_closing(now)).then_some(End::Closed)
             }
         }
+    }
+
+    /// When those that have said goodbye know that they are no members any more: each of them has asked for its lease since, and was told.
+    pub(super) fn goodbyes_known_at(&self) -> Timestamp {
+        self.times.goodbye + self.identity.settings.timing().renew * 2
     }
 
     /// Whether it has waited in vain for so long that it is better off as another node.

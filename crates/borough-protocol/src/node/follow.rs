@@ -87,7 +87,10 @@ impl Participant {
         effects.push(Effect::Publish(Event::Table(version)));
         match applied {
             Applied::Nothing | Applied::Shards => {}
-            Applied::Admitted(uid) => self.admitted(now, uid, effects),
+            Applied::Admitted(uid) => {
+                self.grants.admit(now, uid);
+                self.admitted(now, uid, effects);
+            }
             Applied::Draining(uid) => {
                 self.gossip.mark_leaving(now, version.index, uid);
             }
@@ -121,6 +124,9 @@ impl Participant {
             .map(|(uid, _)| *uid)
             .collect();
         for uid in news {
+            if before.member(uid).is_none() {
+                self.grants.admit(now, uid);
+            }
             self.admitted(now, uid, effects);
             if let Some(member) = table.member(uid).filter(|member| member.state == State::Draining) {
                 self.gossip.mark_leaving(now, member.changed.index, uid);
@@ -197,6 +203,9 @@ impl Participant {
             Removal::Replaced => Gone::Replaced,
             Removal::Quiet | Removal::Operator | Removal::CutOff => Gone::Down,
         };
+        if why == Removal::Goodbye {
+            self.times.goodbye = now;
+        }
         self.grants.forget(uid);
         self.gossip.bury_by_table(now, version.index, uid, how);
         effects.push(Effect::Publish(Event::Removed(uid, why)));

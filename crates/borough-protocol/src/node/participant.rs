@@ -108,6 +108,8 @@ pub(super) struct Times {
     pub(super) awake: Timestamp,
     pub(super) hello: Timestamp,
     pub(super) report: Timestamp,
+    /// When a member that had said goodbye was removed last.
+    pub(super) goodbye: Timestamp,
 }
 
 /// Buffers used again for every input.
@@ -227,6 +229,7 @@ impl Participant {
                 awake: now,
                 hello: now,
                 report: Timestamp::NEVER,
+                goodbye: Timestamp::ZERO,
             },
             stirred: true,
             outbox: Pending::default(),

@@ -279,6 +279,7 @@ impl Participant {
             Departure::Lingering { until, .. } => return next.min(until),
             Departure::Closing { until } => next = next.min(until),
             Departure::Alone => return now,
+            Departure::Drained { .. } if self.is_last() => next = next.min(self.goodbyes_known_at()),
             Departure::Staying | Departure::Leaving { .. } | Departure::Drained { .. } => {
                 next = next.min(self.gives_up_at(now));
             }

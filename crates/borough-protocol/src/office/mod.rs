@@ -26,6 +26,7 @@ use self::admission::Rivals;
 use self::broken_pairs::BrokenPairs;
 pub use self::guest_watch::GuestWatch;
 pub use self::probation::Probation;
+use self::removal::nobody_stays;
 use self::shards::Shards;
 use self::voter_change::Wish;
 pub use self::voter_history::VoterHistory;
@@ -216,7 +217,7 @@ impl Office {
         }
         let mut next = now + scene.settings.timing().renew;
         let mut propose = Proposals { now, log, out };
-        if self.asked.contains(&Request::Close) {
+        if self.asked.contains(&Request::Close) || nobody_stays(scene, propose.log) {
             propose.once(Change::Close);
             return next;
         }

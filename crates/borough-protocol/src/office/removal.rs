@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Office, Proposals, Request, Scene};
+use super::{Office, Proposals, Request, Scene, TableLog};
 use crate::flaws::Flaw;
 use crate::incarnation::Uid;
 use crate::log::Log;
@@ -72,6 +72,21 @@ impl Office {
         }
         propose.log.voters().quorum(says)
     }
+}
+
+/// Whether all members have dropped what lived on them and only wait to be let go, and nobody joins who could take their place.
+///
+/// Voters among them would wait for each other until they give up: no list does without them. A voter that is away could decide without them later, so
+/// it is waited for as ever.
+pub(super) fn nobody_stays(scene: &Scene<'_>, log: &TableLog) -> bool {
+    let members = scene.table.members();
+    let has_dropped = |uid: Uid| scene.document.is_exiting(uid);
+    let may_go = |(uid, member): (&Uid, &Member)| member.state == State::Draining && has_dropped(*uid);
+    let joins = |uid: Uid| !members.contains_key(&uid) && !scene.table.is_removed(uid);
+    members.len() > 1
+        && members.iter().all(may_go)
+        && log.voters().all().all(|voter| scene.table.member_of(voter).is_some())
+        && !scene.document.joining().any(|guest| joins(guest.incarnation.uid))
 }
 
 fn is_active(member: &Member) -> bool {

@@ -24,6 +24,7 @@ use core::fmt;
 
 pub use self::ancestors::Ancestors;
 pub use self::change::{Admission, Change, Removal};
+use self::shards::Names;
 pub use self::shards::{KindTable, NoRoom};
 use crate::flaws::Flaws;
 use crate::incarnation::{Disk, Facts, Incarnation, Uid};
@@ -163,6 +164,9 @@ pub struct Table {
     removed: BTreeMap<Uid, Removed>,
     closing: bool,
     kinds: Vec<Arc<KindTable>>,
+    /// By name; found again from `kinds` wherever a table is read.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    names: Names,
     #[cfg_attr(feature = "serde", serde(skip))]
     flaws: Flaws,
 }
@@ -180,6 +184,7 @@ impl Table {
             removed: BTreeMap::new(),
             closing: false,
             kinds: Vec::new(),
+            names: Names::default(),
             flaws: Flaws::default(),
         }
     }

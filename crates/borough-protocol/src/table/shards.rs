@@ -53,6 +53,16 @@ pub enum NoRoom {
     },
 }
 
+/// Where each type is, by its name. Shared by all copies of a table, because types are never forgotten.
+pub(super) type Names = Arc<BTreeMap<Arc<str>, KindId>>;
+
+/// The names of these types; those beyond what an id can say have none.
+#[cfg(feature = "serde")]
+pub(super) fn names(kinds: &[Arc<KindTable>]) -> Names {
+    let ids = (0..=u16::MAX).map(KindId);
+    Arc::new(kinds.iter().map(|kind| kind.kind.name.clone()).zip(ids).collect())
+}
+
 impl KindTable {
     /// What all agreed upon.
     pub fn kind(&self) -> &Arc<Kind> {
@@ -91,8 +101,8 @@ impl Table {
 
     /// The type of that name.
     pub fn kind_named(&self, name: &str) -> Option<(KindId, &KindTable)> {
-        let place = self.kinds.iter().position(|kind| &*kind.kind.name == name)?;
-        Some((KindId(u16::try_from(place).ok()?), &self.kinds[place]))
+        let id = *self.names.get(name)?;
+        Some((id, self.kind(id)?))
     }
 
     /// What is said of that shard; `None` if it never had an owner.
@@ -118,12 +128,14 @@ impl Table {
     }
 
     pub(super) fn declare(&mut self, kind: &Arc<Kind>) -> bool {
-        let fits = self.may_declare(kind);
-        if fits {
-            let (hosts, shards) = (BTreeSet::new(), BTreeMap::new());
-            self.kinds.push(Arc::new(KindTable { kind: kind.clone(), hosts, shards }));
-        }
-        fits
+        // Bounded far below what an id can say.
+        let Some(id) = u16::try_from(self.kinds.len()).ok().filter(|_| self.may_declare(kind)) else {
+            return false;
+        };
+        let (hosts, shards) = (BTreeSet::new(), BTreeMap::new());
+        self.kinds.push(Arc::new(KindTable { kind: kind.clone(), hosts, shards }));
+        Arc::make_mut(&mut self.names).insert(kind.name.clone(), KindId(id));
+        true
     }
 
     pub(super) fn host(&mut self, uid: Uid, id: KindId) -> bool {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serializer};
 
 use super::ancestors::is_far_ahead;
-use super::shards::{KINDS_MAX, SHARDS_MAX};
+use super::shards::{KINDS_MAX, SHARDS_MAX, names};
 use super::{Ancestors, Cluster, KindTable, Member, Removed, Table};
 use crate::flaws::Flaws;
 use crate::incarnation::Uid;
@@ -187,8 +187,20 @@ impl TryFrom<Claim> for Table {
         claim.check()?;
         let Claim { cluster, ancestors, version, voters, most_voters, members, removed, closing, kinds } =
             claim;
-        let flaws = Flaws::default();
-        Ok(Self { cluster, ancestors, version, voters, most_voters, members, removed, closing, kinds, flaws })
+        let (names, flaws) = (names(&kinds), Flaws::default());
+        Ok(Self {
+            cluster,
+            ancestors,
+            version,
+            voters,
+            most_voters,
+            members,
+            removed,
+            closing,
+            kinds,
+            names,
+            flaws,
+        })
     }
 }
 

@@ -59,7 +59,8 @@ fn all_leave_one_after_the_other() {
     rig.command("e", Command::Leave);
     assert!(rig.events.contains(&("e", Event::Drain)) && rig.ends.iter().all(|(who, _)| *who != "e"));
     rig.command("e", Command::Drained);
-    assert!(rig.ends.contains(&("e", End::Left)));
+    // It waits for a moment: the one before asks for its lease once more, and learns that it may go.
+    rig.wait_until("left", SECOND / 2, |rig| rig.ends.contains(&("e", End::Left)));
 }
 
 /// The last member is told to drain without a change of the table. If another joins meanwhile, the table has to show that it leaves: shards are not moved to it.
@@ -75,6 +76,60 @@ fn the_last_member_leaves_like_any_other_if_another_joins_meanwhile() {
     rig.command("a", Command::Drained);
     rig.wait_until("left", 5 * SECOND, |rig| rig.ends.contains(&("a", End::Left)));
     rig.wait_until("the other goes on", 15 * SECOND, |rig| rig.is_whole(&["b"]));
+}
+
+/// All are told to leave at the same moment; each says that nothing lives there any more as soon as it may go.
+fn all_leave_at_once(rig: &mut Rig, addresses: &[&'static str]) {
+    for address in addresses {
+        rig.command(address, Command::Leave);
+    }
+    let told = |rig: &Rig| addresses.iter().all(|address| rig.events.contains(&(address, Event::Drain)));
+    rig.wait_until("all told to drain", SECOND, told);
+    for address in addresses {
+        rig.command(address, Command::Drained);
+    }
+}
+
+/// Nobody stays who could vote in their place.
+#[test]
+fn a_whole_cluster_that_leaves_at_once_has_left_within_a_second() {
+    for size in 2..=5 {
+        let all = &["a", "b", "c", "d", "e"][..size];
+        let mut rig = cluster(all);
+        all_leave_at_once(&mut rig, all);
+        rig.wait_until("all have gone", SECOND, |rig| rig.nodes.is_empty());
+        assert!(rig.ends.iter().all(|(_, end)| matches!(end, End::Left | End::Closed)), "{:?}", rig.ends);
+    }
+}
+
+/// What it still has could be lost.
+#[test]
+fn a_cluster_that_leaves_waits_for_a_member_on_which_something_lives() {
+    let mut rig = cluster(&["a", "b", "c"]);
+    for address in ["a", "b", "c"] {
+        rig.command(address, Command::Leave);
+    }
+    let told =
+        |rig: &Rig| ["a", "b", "c"].iter().all(|address| rig.events.contains(&(address, Event::Drain)));
+    rig.wait_until("all told to drain", SECOND, told);
+    rig.command("a", Command::Drained);
+    rig.command("b", Command::Drained);
+    rig.pass(5 * SECOND);
+    assert!(rig.runs("c"), "{}", rig.describe());
+    rig.command("c", Command::Drained);
+    rig.wait_until("all have gone", SECOND, |rig| rig.nodes.is_empty());
+}
+
+/// It may take what the others have, and their votes.
+#[test]
+fn a_cluster_that_leaves_is_not_shut_down_while_another_node_joins() {
+    let mut rig = cluster(&["a", "b", "c"]);
+    rig.start("d");
+    let joins = |rig: &Rig| rig.nodes["a"].document().is_some_and(|known| known.joining().next().is_some());
+    rig.wait_until("it is seen to join", 5 * SECOND, joins);
+    all_leave_at_once(&mut rig, &["a", "b", "c"]);
+    rig.wait_until("it goes on", 30 * SECOND, |rig| rig.is_whole(&["d"]));
+    assert!(rig.ends.iter().all(|(_, end)| *end == End::Left), "{:?}", rig.ends);
 }
 
 #[test]

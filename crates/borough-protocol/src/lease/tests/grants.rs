@@ -151,6 +151,17 @@ fn a_guest_is_told_to_wait_and_is_heard() {
     assert_eq!(voter.grants.heard(uid(7)), Some(at(1000)));
 }
 
+/// Only members renew with every voter: whom this voter has not heard as a guest, it may not have been asked by.
+#[test]
+fn the_silence_of_a_member_begins_with_its_admission() {
+    let mut voter = voter();
+    let guest = Renew { admission: None, ..renew(1) };
+    voter.judge(1000, ME, &guest);
+    voter.grants.admit(at(5000), uid(ME));
+    assert!(!voter.look(5749).quiet.contains(&uid(ME)));
+    assert!(voter.look(5750).quiet.contains(&uid(ME)));
+}
+
 #[test]
 fn an_admission_that_this_voter_has_not_come_to_is_no_reason_to_send_it_away() {
     let mut voter = voter();

@@ -23,7 +23,7 @@ impl Region {
         let ending: Vec<(KindId, Timestamp)> = self
             .kinds
             .values()
-            .filter_map(|started| Some((self.id_of(started)?, started.ended?)))
+            .filter_map(|started| started.ended.and_then(|since| Some((self.id_of(started)?, since))))
             .filter(|(id, since)| *since + bound <= now && self.is_host(*id))
             .collect();
         for (id, since) in ending {
@@ -52,7 +52,8 @@ impl Region {
         let bound = self.patience.drain?;
         let homes = |id| self.residences.range(shards_of(id)).map(|(_, home)| home);
         let ends = self.kinds.values().filter_map(|started| {
-            let (id, since) = (self.id_of(started)?, started.ended?);
+            let since = started.ended?;
+            let id = self.id_of(started)?;
             let (is_due, last) = if started.is_forced {
                 (homes(id).any(Residence::lives), self.patience.force)
             } else {

@@ -1,6 +1,7 @@
 //! What goes into a region and what comes out: the whole boundary.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::incarnation::Uid;
@@ -172,6 +173,8 @@ pub enum Input {
     Drain,
     /// What still lives here then, while the node leaves, is forced, and dropped if that does not help either: the process is about to end.
     Bound(Timestamp),
+    /// All of these, in this order. What there is to report is looked at once, behind the last.
+    Many(Vec<Input>),
     /// The moment asked for has come.
     Deadline,
 }

@@ -152,12 +152,12 @@ impl Region {
         let before = core::mem::replace(&mut self.table, table);
         let members_changed = !before.members().keys().eq(self.table.members().keys());
         for id in self.started_ids() {
-            let old = before.kinds().get(usize::from(id.0));
-            if members_changed
-                || !old.is_some_and(|old| Arc::ptr_eq(old, &self.table.kinds()[usize::from(id.0)]))
-            {
-                self.follow_kind(now, id, Some(&before), effects);
+            let (old, new) = (before.kinds().get(usize::from(id.0)), &self.table.kinds()[usize::from(id.0)]);
+            if !members_changed && old.is_some_and(|old| Arc::ptr_eq(old, new)) {
+                continue;
             }
+            let all = members_changed || old.is_none_or(|old| old.hosts() != new.hosts());
+            self.follow_kind(now, id, Some(&before), all, effects);
         }
         if members_changed {
             let table = self.table.clone();
@@ -174,18 +174,25 @@ impl Region {
         self.kinds.values().filter_map(|started| self.id_of(started)).collect()
     }
 
+    /// Follows what the table says of the shards of that type: of `all`, or of those of which it says something else than before.
     fn follow_kind(
         &mut self,
         now: Timestamp,
         id: KindId,
         before: Option<&Table>,
+        all: bool,
         effects: &mut Effects<Effect>,
     ) {
         let table = self.table.clone();
         let Some(kind) = table.kind(id) else { return };
+        let before = before.and_then(|before| before.kind(id));
         for (number, entry) in kind.shards() {
             let shard = ShardId { kind: id, number: *number };
-            let old = before.and_then(|before| before.shard(shard));
+            let old = before.and_then(|before| before.shards().get(number));
+            // A barrier may wait for the version of the table alone.
+            if !all && old == Some(entry) && !self.ways.get(&shard).is_some_and(Way::is_old) {
+                continue;
+            }
             tell(shard, old, entry, effects);
             self.follow_as_host(now, shard, entry, effects);
             self.follow_as_sender(now, shard, entry, effects);
@@ -362,7 +369,7 @@ impl Region {
         if let Some(id) = self.table.kind_named(&kind.name).map(|(id, _)| id)
             && self.started_ids().contains(&id)
         {
-            self.follow_kind(now, id, Some(&self.table.clone()), effects);
+            self.follow_kind(now, id, Some(&self.table.clone()), true, effects);
         }
     }
 
@@ -548,6 +555,43 @@ impl Machine for Region {
 
     fn handle(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
         self.host.now = now;
+        self.take(now, input, effects);
+        self.pass_time(now, effects);
+        self.report(effects);
+    }
+
+    fn next_deadline(&self) -> Timestamp {
+        let barriers = self.awaiting.values().filter_map(|shard| self.ways.get(shard)).map(Way::again);
+        let record = self.remembered.first().map(|(until, ..)| *until);
+        let places = self.places.values().map(|(_, until)| *until);
+        let kinds = self.next_end();
+        let going = self.going.iter().map(|shard| self.late_at(*shard));
+        let ends = barriers.chain(record).chain(places).chain(kinds).chain(going);
+        ends.fold(self.departure.next_deadline(self.bound), Timestamp::min)
+    }
+
+    fn assert_invariants(&self, _: Timestamp) {
+        for residence in self.residences.values() {
+            residence.assert_invariants();
+        }
+        for (shard, way) in &self.ways {
+            way.assert_invariants(self.nonce);
+            let noted = way.nonce().is_none_or(|nonce| self.awaiting.get(&nonce) == Some(shard));
+            assert!(noted, "nobody knows which way awaits the barrier of {shard:?}");
+        }
+        for (nonce, shard) in &self.awaiting {
+            let awaits = self.ways.get(shard).is_some_and(|way| way.nonce() == Some(*nonce));
+            assert!(awaits, "nobody awaits the barrier {nonce} of {shard:?}");
+        }
+        assert!(self.broken.len() <= BROKEN_MAX, "too many broken barriers are kept");
+        for (until, pending) in self.leaving.values() {
+            assert!(!pending.is_empty(), "one that leaves was not told that all is clear since {until:?}");
+        }
+    }
+}
+
+impl Region {
+    fn take(&mut self, now: Timestamp, input: Input, effects: &mut Effects<Effect>) {
         match input {
             Input::Table(table) => self.follow(now, table, effects),
             Input::Start { kind, hosts, pace } => self.start(now, &kind, (hosts, pace), effects),
@@ -595,38 +639,8 @@ impl Machine for Region {
             }
             Input::Drain => self.begin_to_leave(now),
             Input::Bound(at) => self.bound = self.bound.min(at),
+            Input::Many(inputs) => inputs.into_iter().for_each(|input| self.take(now, input, effects)),
             Input::Deadline => {}
-        }
-        self.pass_time(now, effects);
-        self.report(effects);
-    }
-
-    fn next_deadline(&self) -> Timestamp {
-        let barriers = self.awaiting.values().filter_map(|shard| self.ways.get(shard)).map(Way::again);
-        let record = self.remembered.first().map(|(until, ..)| *until);
-        let places = self.places.values().map(|(_, until)| *until);
-        let kinds = self.next_end();
-        let going = self.going.iter().map(|shard| self.late_at(*shard));
-        let ends = barriers.chain(record).chain(places).chain(kinds).chain(going);
-        ends.fold(self.departure.next_deadline(self.bound), Timestamp::min)
-    }
-
-    fn assert_invariants(&self, _: Timestamp) {
-        for residence in self.residences.values() {
-            residence.assert_invariants();
-        }
-        for (shard, way) in &self.ways {
-            way.assert_invariants(self.nonce);
-            let noted = way.nonce().is_none_or(|nonce| self.awaiting.get(&nonce) == Some(shard));
-            assert!(noted, "nobody knows which way awaits the barrier of {shard:?}");
-        }
-        for (nonce, shard) in &self.awaiting {
-            let awaits = self.ways.get(shard).is_some_and(|way| way.nonce() == Some(*nonce));
-            assert!(awaits, "nobody awaits the barrier {nonce} of {shard:?}");
-        }
-        assert!(self.broken.len() <= BROKEN_MAX, "too many broken barriers are kept");
-        for (until, pending) in self.leaving.values() {
-            assert!(!pending.is_empty(), "one that leaves was not told that all is clear since {until:?}");
         }
     }
 }

@@ -105,6 +105,8 @@ impl World {
             _ => None,
         };
         self.slots[slot].gave_up = matches!(end, End::GaveUp(_));
+        // Nobody ordered the end of the cluster: all of its nodes left, and each comes back as it would have.
+        let has_left = *end == End::Left || (*end == End::Closed && self.closed.is_none());
         let back_after = match end {
             End::GaveUp(why) => {
                 match why {
@@ -127,18 +129,18 @@ impl World {
             End::Closed => {
                 self.met.count(Rare::ClusterClosed);
                 self.slots[slot].was_used = false;
-                None
+                self.slots[slot].back_after.take().filter(|_| has_left)
             }
         };
         // Once everything heals, every slot is to run: one whose leave ends only then is back as soon as those that are away when it begins.
         let back_after = match back_after {
             Some(delay) if self.is_healing => Some(delay.min(SECOND)),
-            None if self.is_healing && *end != End::Closed => Some(SECOND),
+            None if self.is_healing && (*end != End::Closed || has_left) => Some(SECOND),
             other => other,
         };
         if let Some(delay) = back_after {
             let at = self.now.after(delay);
-            if *end == End::Left {
+            if has_left {
                 self.returned = self.returned.max(at);
             }
             self.queue.plan(at, Happening::Start { slot, uid: None });
