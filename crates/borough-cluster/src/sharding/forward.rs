@@ -115,7 +115,9 @@ impl Forwards {
                     // What is left is taken out, and reported, too.
                     waits.close();
                     let lost = Forward { head, body: Vec::new(), entity }.lost();
-                    lost.into_iter().for_each(|lost| report_lost(lost));
+                    if let Some(lost) = lost {
+                        report_lost(lost);
+                    }
                 }
                 waiting.fetch_sub(1, Ordering::Relaxed);
                 of_all.fetch_sub(length, Ordering::Relaxed);
