@@ -250,8 +250,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let door = Arc::new(door);
     let publisher = Publisher::new(node_id.clone(), myself.incarnation());
     let topology = publisher.topology(setup.runtime.clone());
-    let members = members_by(topology.clone());
-    let runtime = setup.runtime.clone();
+    let (members, runtime) = (members_by(topology.clone()), setup.runtime.clone());
     let hub =
         Hub::new(setup.system, myself.clone(), setup.runtime, door.clone(), limits, setup.codec, members);
     // A simulation is one thread, and has no time of its own to look from.

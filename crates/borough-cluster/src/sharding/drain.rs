@@ -164,16 +164,20 @@ impl Sharding {
             );
         }
         let shards = usize::from(entity.is_none());
-        match entity {
-            Some(entity) => {
-                tracing::error!(kind, %entity, shard, "an entity lost its state: its turn was ended by force, because its shard had to move")
-            }
-            None => tracing::error!(
+        if let Some(entity) = entity {
+            tracing::error!(
+                kind,
+                %entity,
+                shard,
+                "an entity lost its state: its turn was ended by force, because its shard had to move"
+            );
+        } else {
+            tracing::error!(
                 kind,
                 shard,
                 entities,
                 "a shard was dropped with the state of its entities: it had not moved away in time, or no other member hosts the type"
-            ),
+            );
         }
         self.hindrances.note_dropped(kind, DroppedState { shards, entities });
         self.chronicle().lose_unmoved(shards, entities);

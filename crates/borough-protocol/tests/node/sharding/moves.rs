@@ -92,7 +92,7 @@ fn the_rests_between_tries_double_up_to_five_minutes_and_end_once_its_owner_can_
     for rest in [5, 10, 20, 40, 80, 160, 300, 300] {
         town.say("a", |report| report.impossible = vec![(shard(number), epoch)]);
         town.rig.wait_until("called off", 100 * MILLI, |rig| entry(rig, number).moving.is_none());
-        town.rig.always("it rests", rest * SECOND - SECOND, |rig| entry(rig, number).moving.is_none());
+        town.rig.always("it rests", (rest - 1) * SECOND, |rig| entry(rig, number).moving.is_none());
         town.rig.wait_until("another try", 2 * SECOND, next_try(epoch));
         epoch = epoch.next();
     }
