@@ -253,8 +253,6 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
     let (members, runtime) = (members_by(topology.clone()), setup.runtime.clone());
     let hub =
         Hub::new(setup.system, myself.clone(), setup.runtime, door.clone(), limits, setup.codec, members);
-    // A simulation is one thread, and has no time of its own to look from.
-    let pulse = if setup.home == Home::Thread { Pulse::of(&runtime) } else { None };
     let guests = Arc::new(Guests::default());
     let (counters, addresses) = (Arc::new(Counters::default()), Arc::new(Mutex::new(Addresses::default())));
     let (heard, words) = mpsc::channel(HEARD);
@@ -312,7 +310,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         is_leaving,
         is_unwritten,
     };
-    let open = open_house(door, listener, gate, hub.clone(), pulse);
+    let open = open_house(door, listener, gate, hub.clone(), pulse_at(setup.home, &runtime));
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
@@ -370,6 +368,11 @@ async fn open_house(
         }
     };
     tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house(), pulse);
+}
+
+/// A simulation is one thread, and has no time of its own to look from.
+fn pulse_at(home: Home, runtime: &Handle) -> Option<Pulse> {
+    if home == Home::Thread { Pulse::of(runtime) } else { None }
 }
 
 /// Who is a member, as that topology shows it.
