@@ -358,3 +358,13 @@ async fn a_reply_in_a_run_leads_to_the_node_it_came_from() {
     eventually("the answer", || peer.answered() == [77]).await;
     assert!(peer.lost().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_finds_no_room_fails_its_ask_at_once() {
+    let (_system, peer, _said, actor) = listener(MailboxKind::default());
+    peer.take_no_answers();
+    let mut inlet = peer.inlet_to(&actor);
+    peer.send(&mut *inlet, [Word::Answer(Peer::reply(77))], |_| Some((77, None)));
+    flushed(&mut *inlet).await;
+    eventually("the word that there is no answer", || peer.lost() == [(77, Lost::Dropped)]).await;
+}

@@ -2,7 +2,7 @@
 
 use std::future::{Future, pending};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
@@ -198,7 +198,12 @@ impl Peer {
     pub(crate) fn of(system: &System) -> Self {
         let here = Here { system: system.handle(), exports: Arc::default() };
         let home: Arc<dyn Home> = Arc::new(here);
-        let way = Arc::new(Way { home, lost: Mutex::default(), answered: Mutex::default() });
+        let way = Arc::new(Way {
+            home,
+            lost: Mutex::default(),
+            answered: Mutex::default(),
+            takes_no_answers: AtomicBool::new(false),
+        });
         Self { carrier: way.clone(), way }
     }
 
@@ -258,6 +263,11 @@ impl Peer {
         Asker::OfPeer(ask)
     }
 
+    /// There is no room for answers any more.
+    pub(crate) fn take_no_answers(&self) {
+        self.way.takes_no_answers.store(true, Ordering::Relaxed);
+    }
+
     /// The asks of the peer that will have no answer.
     pub(crate) fn lost(&self) -> Vec<(u64, Lost)> {
         self.way.lost.lock().unwrap().clone()
@@ -301,6 +311,7 @@ struct Way {
     home: Arc<dyn Home>,
     lost: Mutex<Vec<(u64, Lost)>>,
     answered: Mutex<Vec<u64>>,
+    takes_no_answers: AtomicBool,
 }
 
 /// A message that nobody takes.
@@ -358,6 +369,9 @@ impl Carrier for Way {
     }
 
     fn answer(&self, ask: u64, _: CodecId, _: &[u8]) -> Result<(), Unsent> {
+        if self.takes_no_answers.load(Ordering::Relaxed) {
+            return Err(Unsent::Full);
+        }
         self.answered.lock().unwrap().push(ask);
         Ok(())
     }
