@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::pin::pin;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -346,22 +346,31 @@ fn run_until_signal_and_say_so() {
     });
 }
 
-/// Runs the test of this name again, as a process of its own, sends it a signal once it is ready, and
-/// gives whether it ended well and what it said.
-fn signal_child(test: &str, signal: &str) -> (bool, Vec<String>) {
-    let mut child = Command::new(std::env::current_exe().expect("this program is a file"))
+/// Runs the test of this name again, as a process of its own.
+fn child_of(test: &str) -> Child {
+    Command::new(std::env::current_exe().expect("this program is a file"))
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .expect("this program can be run again");
+        .expect("this program can be run again")
+}
+
+fn send_signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(sent.expect("there is a kill command").success());
+}
+
+/// Runs the test of this name again, as a process of its own, sends it a signal once it is ready, and
+/// gives whether it ended well and what it said.
+fn signal_child(test: &str, signal: &str) -> (bool, Vec<String>) {
+    let mut child = child_of(test);
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let ready = lines.by_ref().map_while(Result::ok).any(|line| line == "ready");
     assert!(ready, "the child ended before it was ready");
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(sent.expect("there is a kill command").success());
+    send_signal(&child, signal);
     let said = lines.map_while(Result::ok).filter(|line| !line.is_empty()).collect();
     (child.wait().expect("it was started").success(), said)
 }
@@ -374,6 +383,49 @@ fn a_signal_shuts_down_in_order(test: &str, signal: &str) {
     let expected = ["p started", "unbind ran", "p stopping SystemStopped", "release ran", "clean"];
     assert_eq!(said[..5], expected);
     assert!(well, "{said:?}");
+}
+
+/// What the child of the next test does: its shutdown takes longer than anybody waits.
+fn run_until_signal_and_never_end() {
+    let say = |line: &str| {
+        let mut out = std::io::stdout();
+        writeln!(out, "\n{line}").and_then(|()| out.flush()).expect("the parent listens");
+    };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    runtime.block_on(async {
+        let system = System::new("signalled").expect("there is a runtime");
+        let slow = system.on_shutdown("unbind", "take for ever", move || async move {
+            say("shutting down");
+            std::future::pending::<()>().await;
+        });
+        slow.expect("the phase exists and the shutdown has not begun");
+        let ready = async {
+            say("ready");
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            _ = system.run_until_signal() => say("shut down"),
+            () = ready => unreachable!("it waits for ever"),
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    if std::env::var_os(CHILD).is_some() {
+        return run_until_signal_and_never_end();
+    }
+    let mut child = child_of("shutdown::a_second_signal_ends_the_program_at_once");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "ready"), "the child ended before it was ready");
+    send_signal(&child, "-TERM");
+    assert!(lines.any(|line| line == "shutting down"), "the child ended before it began to shut down");
+    send_signal(&child, "-INT");
+    let said: Vec<_> = lines.collect();
+    assert!(!said.contains(&"shut down".to_owned()), "{said:?}");
+    assert_eq!(child.wait().expect("it was started").code(), Some(130));
 }
 
 #[cfg(unix)]
