@@ -50,8 +50,9 @@ async fn measure(types: u64, shards: u64) -> Figure {
     let before = Instant::now();
     let nodes = nodes().await;
     let formed = before.elapsed();
+    let before = Instant::now();
     let regions = start(&nodes, types, shards).await;
-    let started = before.elapsed() - formed;
+    let started = before.elapsed();
     let (begin, used) = (Instant::now(), processor_time());
     let asks: Vec<_> = regions.into_iter().map(|region| tokio::spawn(ask_all(region, shards))).collect();
     let mut sum = 0;

@@ -111,13 +111,14 @@ pub(crate) fn is_any_shut() -> bool {
 struct Kept<M: Send + 'static> {
     cell: Arc<ActorCell<M>>,
     message: Option<M>,
+    ask: AskId,
     reason: DeadLetterReason,
 }
 
 impl<M: Send + 'static> Drop for Kept<M> {
     fn drop(&mut self) {
         if let Some(message) = self.message.take() {
-            self.cell.bury(Item::Tell(message), self.reason);
+            self.cell.bury(Item::new(message, Some(self.ask)), self.reason);
         }
     }
 }
@@ -125,7 +126,7 @@ impl<M: Send + 'static> Drop for Kept<M> {
 /// Keeps a message until its answer has room.
 #[cold]
 pub(crate) fn wait<M: Send + 'static>(cell: Arc<ActorCell<M>>, ask: AskId, message: M) -> Waiting<M> {
-    let kept = Kept { cell: cell.clone(), message: Some(message), reason: DeadLetterReason::Stopped };
+    let kept = Kept { cell: cell.clone(), message: Some(message), ask, reason: DeadLetterReason::Stopped };
     Box::pin(async move {
         // All of it, so that it is dropped as one.
         let mut kept = kept;

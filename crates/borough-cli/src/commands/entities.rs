@@ -42,7 +42,7 @@ pub(super) fn explain(client: &Client, kind: &str, id: &str, json: bool) -> Resu
     let shard = location.shard;
     match &location.node {
         Some(node) => {
-            output::line(format_args!("{kind}/{id} belongs to shard {shard}, which is on node {node}"))?
+            output::line(format_args!("{kind}/{id} belongs to shard {shard}, which is on node {node}"))?;
         }
         None => output::line(format_args!("{kind}/{id} belongs to shard {shard}, which is on no node now"))?,
     }

@@ -211,14 +211,14 @@ impl Desk {
     }
 
     /// A type is started here.
-    fn start(&mut self, shell: Arc<dyn Shell>) {
+    fn start(&mut self, shell: &Arc<dyn Shell>) {
         self.shells.insert(shell.kind().name.clone(), shell.clone());
         // First what it is to its cluster, as far as the machine knows: that opens its ways at once.
         let known = self.life.as_mut().and_then(|life| {
             let table = life.shown.clone()?;
-            life.introduce(&shell, &table, None)
+            life.introduce(shell, &table, None)
         });
-        self.tell(start(&*shell));
+        self.tell(start(&**shell));
         if self.life.as_ref().is_some_and(|life| life.shown.is_some()) {
             shell.look();
         }
@@ -252,7 +252,7 @@ impl Desk {
 
     fn run_errand(&mut self, errand: Errand) {
         match errand {
-            Errand::Start(shell) => self.start(shell),
+            Errand::Start(shell) => self.start(&shell),
             // In no cluster nothing of it lives here; once there is one it is not to be hosted either.
             Errand::End(name, done) if self.life.is_none() => self.stop_hosting(&name, done),
             Errand::End(name, done) => {

@@ -35,7 +35,7 @@ pub(super) struct Rounds {
     /// Types of which it was said that they have few shards.
     few: BTreeSet<Arc<str>>,
     /// How often it was looked since the node was told to give away what lives here.
-    rounds_of_leaving: u32,
+    looks_while_leaving: u32,
 }
 
 impl Rounds {
@@ -79,8 +79,8 @@ impl Rounds {
 
     /// Says, now and then, what a node that leaves waits for.
     fn look_at_departure(&mut self, table: Option<&Table>, me: Uid) {
-        self.rounds_of_leaving = table.map_or(0, |_| self.rounds_of_leaving + 1);
-        let Some(table) = table.filter(|_| self.rounds_of_leaving.is_multiple_of(ROUNDS_BETWEEN)) else {
+        self.looks_while_leaving = table.map_or(0, |_| self.looks_while_leaving + 1);
+        let Some(table) = table.filter(|_| self.looks_while_leaving.is_multiple_of(ROUNDS_BETWEEN)) else {
             return;
         };
         let shards = table.owned_by(me).count();

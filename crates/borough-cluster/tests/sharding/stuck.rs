@@ -99,7 +99,7 @@ async fn neighbours_of_a_turn_that_never_ends_are_frozen_once_and_not_at_each_tr
     let ([_a, b], region, ids) = one_of_them_hangs(404).await;
     let drain = tokio::spawn(async move {
         drop(b.drain().await);
-        after(LONG).await
+        after(LONG).await;
     });
     after(Duration::from_secs(30)).await;
     for round in 0..100 {
