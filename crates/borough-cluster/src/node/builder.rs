@@ -16,7 +16,7 @@ use borough_wire::handshake::Secret;
 use borough_wire::limits::{Limits, TEXT_MAX};
 use tokio::runtime::Handle;
 
-use super::{LeaveError, Node, StartError, leave};
+use super::{Node, StartError};
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::config::{Code, Config, ConfigError, Ledger, NodeOptions, Setting, check};
@@ -38,9 +38,9 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:25520";
 pub const DEFAULT_LEAVE_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// The phase of a shutdown in which the node leaves its cluster.
-const LEAVE: &str = "leave";
+pub(super) const LEAVE: &str = "leave";
 /// The last phase of a shutdown: the control thread ends.
-const CLUSTER: &str = "cluster";
+pub(super) const CLUSTER: &str = "cluster";
 
 /// Settings of a [`Node`] to be. `cluster name`, [`strategy`](Self::strategy), [`max_pause`](Self::max_pause) and
 /// [`round_trip`](Self::round_trip) must be the same on all nodes: one that differs is refused when it joins, with the setting and both values.
@@ -551,37 +551,6 @@ impl Node {
         // Its name is the library's own, and the node has only begun.
         let exposed = registrar.map(|registrar| self.expose(&registrar));
         debug_assert!(matches!(exposed, Ok(Ok(()))));
-    }
-
-    /// What the shutdown of the actors does for the cluster, and the other way round.
-    fn prepare_shutdown(&self, leave_timeout: Duration) {
-        // Some time is left for what was accepted meanwhile to arrive.
-        let patience = leave_timeout * 4 / 5;
-        let control = self.shared.clone();
-        let leaves = self.on_shutdown(LEAVE, "leave the cluster", move || async move {
-            match leave::leave_by(&control, patience).await {
-                Ok(()) => {}
-                Err(error @ LeaveError::Dropped(_)) => tracing::error!(%error, "left with a loss"),
-                Err(error) => tracing::warn!(%error, "did not leave"),
-            }
-        });
-        let control = self.shared.clone();
-        let ends = self.on_shutdown(CLUSTER, "end the control thread", || async move {
-            control.stop();
-            control.ended().await;
-        });
-        // They fail only if the shutdown has begun, which nobody could ask for before.
-        debug_assert!(leaves.is_ok() && ends.is_ok());
-        let (control, system) = (Arc::downgrade(&self.shared), self.system.clone());
-        let ended = self.shared.ending();
-        tokio::spawn(async move {
-            ended.await;
-            // A machine that found itself broken must not go on, and nothing that relies on it either.
-            if control.upgrade().is_some_and(|control| !control.is_stopped()) {
-                tracing::error!("the control thread ended by itself: the node shuts down");
-                system.begin_shutdown();
-            }
-        });
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use borough_protocol::node::{Command, Input};
 
+use super::builder::{CLUSTER, LEAVE};
 use super::{LeaveError, Node};
 use crate::control::Control;
 use crate::topology::{Ended, Standing};
@@ -40,6 +41,37 @@ impl Node {
     pub async fn close_cluster(&self) -> Result<(), LeaveError> {
         self.command(Command::CloseCluster).await.map_err(|()| LeaveError::Stopped)?;
         over(&self.shared).await
+    }
+
+    /// What the shutdown of the actors does for the cluster, and the other way round.
+    pub(super) fn prepare_shutdown(&self, leave_timeout: Duration) {
+        // Some time is left for what was accepted meanwhile to arrive.
+        let patience = leave_timeout * 4 / 5;
+        let control = self.shared.clone();
+        let leaves = self.on_shutdown(LEAVE, "leave the cluster", move || async move {
+            match leave_by(&control, patience).await {
+                Ok(()) => {}
+                Err(error @ LeaveError::Dropped(_)) => tracing::error!(%error, "left with a loss"),
+                Err(error) => tracing::warn!(%error, "did not leave"),
+            }
+        });
+        let control = self.shared.clone();
+        let ends = self.on_shutdown(CLUSTER, "end the control thread", || async move {
+            control.stop();
+            control.ended().await;
+        });
+        // They fail only if the shutdown has begun, which nobody could ask for before.
+        debug_assert!(leaves.is_ok() && ends.is_ok());
+        let (control, system) = (Arc::downgrade(&self.shared), self.system.clone());
+        let ended = self.shared.ending();
+        tokio::spawn(async move {
+            ended.await;
+            // A machine that found itself broken must not go on, and nothing that relies on it either.
+            if control.upgrade().is_some_and(|control| !control.is_stopped()) {
+                tracing::error!("the control thread ended by itself: the node shuts down");
+                system.begin_shutdown();
+            }
+        });
     }
 }
 

@@ -8,11 +8,13 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::mem;
 use std::time::Duration;
 
 use borough_actor::resident::AskId;
 use borough_actor::{Actor, Fault, StopReason, Terminated, TimerKey};
 
+use super::table::Body;
 use super::turns::{Turning, Turns};
 
 /// See the module.
@@ -62,5 +64,21 @@ pub(super) enum Waits<M> {
 impl<A: Actor, T: Turns<A>> Busy<A, T> {
     pub(super) fn new(doing: Doing<A, T>) -> Self {
         Self { doing, queue: VecDeque::new(), is_crowded: false, leaves: false }
+    }
+}
+
+/// What makes a slot's entity busy, if it is not yet. Of one that is being looked at it is not known yet what it does.
+pub(super) fn busy<A: Actor, T: Turns<A>>(body: &mut Body<A, T>) -> &mut Busy<A, T> {
+    if !matches!(body, Body::Busy(_)) {
+        let doing = match mem::replace(body, Body::Lent) {
+            Body::Live(actor) => Doing::Idle(actor),
+            Body::Vacant => Doing::Ended,
+            Body::Lent | Body::Busy(_) => Doing::Lent,
+        };
+        *body = Body::Busy(Box::new(Busy::new(doing)));
+    }
+    match body {
+        Body::Busy(busy) => busy,
+        Body::Vacant | Body::Live(_) | Body::Lent => unreachable!("it was made busy"),
     }
 }

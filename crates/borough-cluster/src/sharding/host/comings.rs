@@ -9,8 +9,8 @@ use borough_actor::resident::{self, Annexed, Belongings, Summons};
 use borough_actor::{Actor, EntityId, StopReason};
 
 use super::alarms::Due;
-use super::busy::{Busy, Doing, Waits};
-use super::floor::{Caller, Floor, Home, busy};
+use super::busy::{Busy, Doing, Waits, busy};
+use super::floor::{Caller, Floor, Home};
 use super::shard::Farewell;
 use super::table::Body;
 use super::transfer::Carried;

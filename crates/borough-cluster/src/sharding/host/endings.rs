@@ -4,8 +4,8 @@ use std::mem;
 
 use borough_actor::{Actor, DeadLetterReason, EntityId, StopReason, resident};
 
-use super::busy::{Doing, Waits};
-use super::floor::{Floor, Home, busy};
+use super::busy::{Doing, Waits, busy};
+use super::floor::{Floor, Home};
 use super::table::Body;
 use super::turns::{Purpose, Turns};
 

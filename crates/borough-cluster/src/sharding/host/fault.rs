@@ -5,8 +5,8 @@ use borough_actor::{Actor, Directive, Fault, StopReason};
 use tokio::time::Instant;
 
 use super::alarms::Due;
-use super::busy::{Doing, Waits};
-use super::floor::{Floor, Home, busy};
+use super::busy::{Doing, Waits, busy};
+use super::floor::{Floor, Home};
 use super::order::LaneReport;
 use super::turns::Turns;
 use crate::sharding::settings::EpochRefused;

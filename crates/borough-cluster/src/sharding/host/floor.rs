@@ -13,7 +13,7 @@ use borough_protocol::sharding::Epoch;
 use tokio::time::Instant;
 
 use super::alarms::Alarms;
-use super::busy::{Busy, Doing, Waits};
+use super::busy::{Doing, Waits, busy};
 use super::lane::Shared;
 use super::pace::{Pace, Since};
 use super::policy::Ranks;
@@ -559,22 +559,6 @@ struct End<A: Actor> {
     outcome: Result<(), Fault>,
     ending: Option<Ended<A::Msg>>,
     purpose: Purpose,
-}
-
-/// What makes a slot's entity busy, if it is not yet. Of one that is being looked at it is not known yet what it does.
-pub(super) fn busy<A: Actor, T: Turns<A>>(body: &mut Body<A, T>) -> &mut Busy<A, T> {
-    if !matches!(body, Body::Busy(_)) {
-        let doing = match mem::replace(body, Body::Lent) {
-            Body::Live(actor) => Doing::Idle(actor),
-            Body::Vacant => Doing::Ended,
-            Body::Lent | Body::Busy(_) => Doing::Lent,
-        };
-        *body = Body::Busy(Box::new(Busy::new(doing)));
-    }
-    match body {
-        Body::Busy(busy) => busy,
-        Body::Vacant | Body::Live(_) | Body::Lent => unreachable!("it was made busy"),
-    }
 }
 
 /// Goes on with the turn in that slot; if it is over, the slot is lent.

@@ -7,8 +7,7 @@ use borough_actor::{Actor, StopReason};
 use tokio::time::Instant;
 
 use super::alarms::Due;
-use super::busy::Waits;
-use super::floor::busy;
+use super::busy::{Waits, busy};
 use super::hall::{Hall, STAMP};
 use super::policy::Ranks;
 use super::settings::Settings;

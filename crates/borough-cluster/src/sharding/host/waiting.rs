@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use borough_actor::{Actor, EntityId};
 
-use super::busy::{Doing, Waits};
-use super::floor::{Floor, Home, busy};
+use super::busy::{Doing, Waits, busy};
+use super::floor::{Floor, Home};
 use super::table::Body;
 use super::turns::Turns;
 

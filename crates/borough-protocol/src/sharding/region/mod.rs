@@ -16,9 +16,11 @@
 //! A node that leaves asks the others whether they still send through it ([`Word::Leaving`]): what they sent by an old way stands in
 //! front of the barrier that each of them awaits, so once all are clear nothing can come any more, and nothing is lost.
 
+mod broken;
 mod departure;
 mod ending;
 mod interface;
+mod late;
 mod residence;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use self::broken::BROKEN_MAX;
 use self::departure::Departure;
 pub use self::interface::{Dropped, Effect, Event, Input, Pace, Patience, Word};
 use self::residence::{Host, Remembered, Residence};
@@ -40,9 +43,6 @@ use crate::sharding::{Entry, Epoch, Kind, KindId, ShardId, ShardReport};
 use crate::table::Table;
 use crate::time::Timestamp;
 use crate::version::Version;
-
-/// So many barriers of others wait at most for a hop's removal to be known; their senders repeat what is forgotten.
-const BROKEN_MAX: usize = 4096;
 
 /// Everything of sharding that one life of a node must know and decide.
 #[derive(Clone, Debug)]
@@ -325,38 +325,6 @@ impl Region {
         }
     }
 
-    /// A lane could not pass a barrier on. Whoever sent it goes straight, once the table shows why.
-    fn note_broken(&mut self, origin: Uid, nonce: u64, hop: Option<Uid>, effects: &mut Effects<Effect>) {
-        match hop.filter(|hop| self.is_member(*hop)) {
-            None => self.say_broken(origin, nonce, effects),
-            Some(hop) if self.broken.len() < BROKEN_MAX => {
-                self.broken.insert((origin, nonce), hop);
-            }
-            Some(_) => {}
-        }
-    }
-
-    fn say_broken(&self, origin: Uid, nonce: u64, effects: &mut Effects<Effect>) {
-        let word = Word::ChainBroken { nonce, version: self.table.version() };
-        effects.push(Effect::Send { to: origin, word });
-    }
-
-    fn answer_broken(&mut self, effects: &mut Effects<Effect>) {
-        let table = self.table.clone();
-        self.broken.retain(|(origin, _), _| table_has(&table, *origin));
-        let mut lost = Vec::new();
-        self.broken.retain(|key, hop| {
-            let known = table_has(&table, *hop);
-            if !known {
-                lost.push(*key);
-            }
-            known
-        });
-        for (origin, nonce) in lost {
-            self.say_broken(origin, nonce, effects);
-        }
-    }
-
     fn start(
         &mut self,
         now: Timestamp,
@@ -404,25 +372,6 @@ impl Region {
                 effects.push(Effect::Publish(Event::Refused { shard, epoch, seen, is_far_ahead }));
             }
         });
-    }
-
-    /// When the move of that shard is late unless it makes progress.
-    fn late_at(&self, shard: ShardId) -> Timestamp {
-        let Some(residence) = self.residences.get(&shard) else { return Timestamp::NEVER };
-        let started = self.table.kind(shard.kind).and_then(|kind| self.kinds.get(&kind.kind().name));
-        residence.late_at(started.map(|started| started.pace).unwrap_or_default())
-    }
-
-    /// Moves that have made no progress for too long cannot be: the coordinator calls them off.
-    fn call_late_ones_off(&mut self, now: Timestamp) {
-        self.going.retain(|shard| self.residences.get(shard).is_some_and(Residence::is_moving));
-        let late: Vec<ShardId> =
-            self.going.iter().filter(|shard| self.late_at(**shard) <= now).copied().collect();
-        for shard in late {
-            if let Some(residence) = self.residences.get_mut(&shard) {
-                residence.give_up();
-            }
-        }
     }
 
     /// What ends by time, and what is said again.
