@@ -22,7 +22,7 @@ impl Node {
     /// Shards move to other hosts of their type, and nothing is dropped that could. If none has gone for as long as a turn may last
     /// ([`handoff_timeout`](crate::ShardBuilder::handoff_timeout)) it fails with [`LeaveError::Stuck`], which names what is in the way, while the node stays a member and goes
     /// on trying. Only with [`drop_after`](crate::NodeBuilder::drop_after), or in a [shutdown](borough_actor::SystemHandle::shutdown), what does not move is dropped after a
-    /// time: then, and if other members remain but none hosts a type that migrates, [`LeaveError::Dropped`] says what was lost once the node has left. If too few voters can be heard to take note, it ends when the node gives its life
+    /// time: then, and if other members stay but none hosts a type that migrates, [`LeaveError::Dropped`] says what was lost once the node has left. If too few voters can be heard to take note, it ends when the node gives its life
     /// up by itself, after ten lease times (10 s with default settings). Fails at once on a node that gave up its lease because it cannot work, see
     /// [`Standing::Failed`]; and on one of whose workers has not answered for 75 s, because a handler blocks it, see [`LeaveError::Wedged`].
     pub async fn leave(&self) -> Result<(), LeaveError> {

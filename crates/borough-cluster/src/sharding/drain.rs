@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use borough_actor::EntityId;
+use borough_protocol::incarnation::Uid;
 use borough_protocol::sharding::KindId;
 use borough_protocol::sharding::region::{Input, Pace};
 use borough_protocol::table::{State, Table};
@@ -146,7 +147,7 @@ impl Sharding {
         self.errand(Errand::Tell(Input::Bound(at)));
     }
 
-    /// A lane dropped state that was to move away. The last member of a cluster has nobody to give it to: that is no failure.
+    /// A lane dropped state that was to move away. The last member of a cluster has nobody to give it to, nor have members that all leave: that is no failure.
     pub(super) fn state_was_dropped(
         &self,
         kind: &str,
@@ -154,13 +155,13 @@ impl Sharding {
         entities: usize,
         entity: Option<&EntityId>,
     ) {
-        let Sight { table, .. } = self.sight();
-        if table.is_some_and(|table| table.members().len() <= 1) {
+        let Sight { table, life, .. } = self.sight();
+        if table.is_some_and(|table| !does_another_stay(&table, life)) {
             return tracing::warn!(
                 kind,
                 shard,
                 entities,
-                "the last member of the cluster leaves: the state of a shard ends with it"
+                "no member stays in the cluster: the state of a shard ends with this node"
             );
         }
         let shards = usize::from(entity.is_none());
@@ -182,6 +183,11 @@ impl Sharding {
         self.hindrances.note_dropped(kind, DroppedState { shards, entities });
         self.chronicle().lose_unmoved(shards, entities);
     }
+}
+
+/// Whether a member other than that one does not leave.
+fn does_another_stay(table: &Table, me: Uid) -> bool {
+    table.members().iter().any(|(uid, member)| *uid != me && member.state == State::Active)
 }
 
 /// How many shards of that type this node owns.

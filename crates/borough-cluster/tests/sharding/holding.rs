@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use borough_actor::{Actor, AskError, Context, Fault, TellError};
+use borough_cluster::LeaveError;
 
 use crate::book::{Book, books};
 use crate::rig::{Rig, after, within};
@@ -68,7 +69,8 @@ async fn who_waits_at_a_full_hold_goes_on_once_its_own_shard_has_a_way_or_its_no
     within(waits).await.unwrap().unwrap();
     let pages = within(proxy.ask("x", Book::Read)).await.unwrap();
     assert_eq!(pages.notes[&1], (1, 1));
-    within(b.leave()).await.unwrap();
+    // No other member hosts the type.
+    assert!(matches!(within(b.leave()).await, Err(LeaveError::Dropped(_))));
     let waits = tell(2);
     after(Duration::from_secs(1)).await;
     assert!(!waits.is_finished());
