@@ -94,7 +94,7 @@ impl<M: Send + 'static> ActorRef<M> {
     /// Room is given in order of arrival, once the mailbox is half empty or its actor awaits something; until
     /// those in line are in, nobody else is.
     ///
-    /// Awaited in a turn, it does not wait for ever: a circle of turns that wait for each other's room or answers is refused at once, a turn waits at most
+    /// Awaited in a turn, the tell cannot deadlock: a circle of turns that wait for each other's room or answers is refused at once, a turn waits at most
     /// for the system's ask timeout, and both give the message back as [`TellError::NoRoom`]. An actor that tells itself never waits: up to as many
     /// messages again as its mailbox holds are taken beyond the bound.
     #[inline]

@@ -1,7 +1,7 @@
 //! What owners, routes and tables of many shards and types cost, by an allocator that counts what one thread takes: all nodes run on it. A program of
 //! its own, because the allocator is that of all of it.
 //!
-//! Whatever is copied, sent or looked at once for every other shard shows in bytes, and does so on a busy machine as on an idle one.
+//! Work that is repeated for every other shard allocates, so it shows in bytes, on a busy machine as on an idle one.
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that cannot go on panics, as a test does")]
 

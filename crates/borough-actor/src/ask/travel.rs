@@ -111,7 +111,7 @@ fn answer_abroad<T: Message>(address: ReplyAddress, answer: T) {
     }
 }
 
-/// An answer that does not leave: whoever asked learns so at once, and the answer has the replies in it still.
+/// An answer that cannot be sent: its ask fails at once, and the replies inside the answer are still usable here.
 struct UnsentAnswer<'a> {
     carrier: &'a Arc<dyn Carrier>,
     ask: u64,

@@ -339,7 +339,7 @@ fn run_until_signal_and_say_so() {
         let report = tokio::select! {
             biased;
             report = &mut run => report.expect("signals can be listened to"),
-            () = ready => unreachable!("it waits for ever"),
+            () = ready => unreachable!("the task never ends"),
         };
         log.lines().iter().for_each(|line| say(line));
         say(if report.is_clean() { "clean" } else { "not clean" });
@@ -394,7 +394,7 @@ fn run_until_signal_and_never_end() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
         let system = System::new("signalled").expect("there is a runtime");
-        let slow = system.on_shutdown("unbind", "take for ever", move || async move {
+        let slow = system.on_shutdown("unbind", "never ends", move || async move {
             say("shutting down");
             std::future::pending::<()>().await;
         });
@@ -406,7 +406,7 @@ fn run_until_signal_and_never_end() {
         tokio::select! {
             biased;
             _ = system.run_until_signal() => say("shut down"),
-            () = ready => unreachable!("it waits for ever"),
+            () = ready => unreachable!("the task never ends"),
         }
     });
 }

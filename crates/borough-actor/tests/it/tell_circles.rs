@@ -1,4 +1,4 @@
-//! G15: tells awaited in turns cannot wait for each other for ever.
+//! G15: tells awaited in turns cannot deadlock.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ enum Msg {
     AskOnce {
         begun: oneshot::Sender<()>,
         go: oneshot::Receiver<()>,
-        whom: ActorRef<Msg>,
+        recipient: ActorRef<Msg>,
         went: oneshot::Sender<Result<(), AskError>>,
     },
     /// Answers at once.
@@ -46,7 +46,7 @@ enum Msg {
     AskFor {
         begun: oneshot::Sender<()>,
         go: oneshot::Receiver<()>,
-        whom: ActorRef<Msg>,
+        recipient: ActorRef<Msg>,
         to: ActorRef<Msg>,
         went: oneshot::Sender<Result<Told, AskError>>,
     },
@@ -74,10 +74,10 @@ impl Actor for Link {
                 let _ = go.await;
                 let _ = went.send(told(&to, 7).await);
             }
-            Msg::AskOnce { begun, go, whom, went } => {
+            Msg::AskOnce { begun, go, recipient, went } => {
                 let _ = begun.send(());
                 let _ = go.await;
-                let _ = went.send(whom.ask(Msg::Answer).await);
+                let _ = went.send(recipient.ask(Msg::Answer).await);
             }
             Msg::Answer(reply) => reply.send(()),
             Msg::TellMany(to, number, went) => {
@@ -88,10 +88,10 @@ impl Actor for Link {
                 let _ = went.send(all);
             }
             Msg::TellFor(to, reply) => reply.send(told(&to, 7).await),
-            Msg::AskFor { begun, go, whom, to, went } => {
+            Msg::AskFor { begun, go, recipient, to, went } => {
                 let _ = begun.send(());
                 let _ = go.await;
-                let _ = went.send(whom.ask(|reply| Msg::TellFor(to, reply)).await);
+                let _ = went.send(recipient.ask(|reply| Msg::TellFor(to, reply)).await);
             }
             Msg::TellApart(to, went) => {
                 tokio::spawn(async move { went.send(told(&to, 7).await) });
@@ -113,7 +113,7 @@ fn links<const N: usize>(system: &System, names: [&str; N]) -> ([ActorRef<Msg>; 
 }
 
 async fn within<F: Future>(future: F) -> F::Output {
-    timeout(BOUND, future).await.expect("it waits for ever")
+    timeout(BOUND, future).await.expect("still waiting at the bound")
 }
 
 /// A turn that will tell another once it may.
@@ -202,8 +202,8 @@ async fn a_tell_to_an_actor_that_awaits_the_tellers_answer_fails_at_once() {
     let (begun, has_begun) = oneshot::channel();
     let (go, goes) = oneshot::channel();
     let (say, went) = oneshot::channel();
-    let (whom, to) = (b.clone(), a.clone());
-    within(a.tell(Msg::AskFor { begun, go: goes, whom, to, went: say })).await.unwrap();
+    let (recipient, to) = (b.clone(), a.clone());
+    within(a.tell(Msg::AskFor { begun, go: goes, recipient, to, went: say })).await.unwrap();
     within(has_begun).await.unwrap();
     a.try_tell(Msg::Note(1)).unwrap();
     let begun = Instant::now();
@@ -221,7 +221,7 @@ async fn an_ask_of_an_actor_that_waits_for_the_askers_room_fails_at_once() {
     let (begun, has_begun) = oneshot::channel();
     let (go, goes) = oneshot::channel();
     let (say, went) = oneshot::channel();
-    within(a.tell(Msg::AskOnce { begun, go: goes, whom: b.clone(), went: say })).await.unwrap();
+    within(a.tell(Msg::AskOnce { begun, go: goes, recipient: b.clone(), went: say })).await.unwrap();
     within(has_begun).await.unwrap();
     a.try_tell(Msg::Note(1)).unwrap();
     let mut of_b = of_b.goes_on();

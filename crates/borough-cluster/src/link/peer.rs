@@ -161,7 +161,7 @@ impl Link {
         if pushed == Err(Refused::Full)
             && let Some(left_out) = self.deaf.happened()
         {
-            tracing::warn!(peer = %self.peer, left_out, "a peer reads nothing; what it should know is dropped");
+            tracing::warn!(peer = %self.peer, left_out, "peer does not read the message lane: a control message for it was dropped");
         }
     }
 
@@ -171,7 +171,7 @@ impl Link {
         if pushed == Err(Refused::Full)
             && let Some(left_out) = self.deaf.happened()
         {
-            tracing::warn!(peer = %self.peer, left_out, "a peer reads no answers; what it should know is dropped");
+            tracing::warn!(peer = %self.peer, left_out, "peer does not read the answer lane: a control message for it was dropped");
         }
     }
 

@@ -51,8 +51,10 @@ impl Node {
         let leaves = self.on_shutdown(LEAVE, "leave the cluster", move || async move {
             match leave_by(&control, patience).await {
                 Ok(()) => {}
-                Err(error @ LeaveError::Dropped(_)) => tracing::error!(%error, "left with a loss"),
-                Err(error) => tracing::warn!(%error, "did not leave"),
+                Err(error @ LeaveError::Dropped(_)) => {
+                    tracing::error!(%error, "node left, and dropped state")
+                }
+                Err(error) => tracing::warn!(%error, "node did not leave"),
             }
         });
         let control = self.shared.clone();

@@ -22,17 +22,17 @@ pub(super) type ReportLost = Arc<dyn Fn(LostForward) + Send + Sync>;
 
 /// A message that was to be sent on to a node, and whose way was lost first.
 pub(super) struct LostForward {
-    /// To whom.
+    /// The entity it was for.
     pub(super) id: EntityId,
     /// Whether somebody waits for an answer.
     pub(super) is_ask: bool,
 }
 
-/// Something that is sent on.
+/// A message, a barrier or a part of a transfer that is to be sent to another node.
 pub(super) struct Forward {
     pub(super) head: Head,
     pub(super) body: Vec<u8>,
-    /// To whom, if it is a message. Barriers, parts and words are sent again by whoever needs them.
+    /// The entity it is for, if it is a message of a user. Barriers and parts of transfers are repeated by the nodes that need them.
     pub(super) entity: Option<EntityId>,
 }
 
@@ -218,7 +218,7 @@ mod tests {
         fn unwatch(&self, _target: u64, _watch: u64) {}
     }
 
-    /// The queues, and to whom the messages were that they lost.
+    /// The queues, and the entities whose messages they lost.
     fn forwards() -> (Forwards, Arc<Mutex<Vec<EntityId>>>) {
         let lost = Arc::<Mutex<Vec<EntityId>>>::default();
         let report: ReportLost = {

@@ -154,7 +154,7 @@ impl<M: Message> Shell for KindCore<M> {
         let close = |shard: &u32| {
             let hold = &self.holds[*shard as usize];
             let mut state = hold.lock();
-            // Closed before there is no way: whoever comes by the hold must not find it open.
+            // Closed before there is no way: a sender that reads the old route must not find the hold open.
             state.close();
             // Under its lock, as a release publishes the way it went by. What is held may be on its way to whom it was opened for last.
             let replaced = self.board.publish(*shard, Arc::new(Way::Held(hold.clone())));

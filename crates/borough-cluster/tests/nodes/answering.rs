@@ -1,4 +1,4 @@
-//! Answers from another node, many and large: whoever asks for more than the way carries is slowed down, and each ask ends.
+//! Answers from another node, many and large: a node that asks for more than the link carries is slowed down, and each ask ends.
 
 use std::future::Future;
 use std::time::Duration;

@@ -71,7 +71,7 @@ async fn a_leave_with_a_turn_that_never_ends_names_its_entity_and_drops_nothing(
 async fn a_drain_with_a_turn_that_never_ends_names_its_entity_and_drops_nothing() {
     let ([_a, b], region, ids) = one_of_them_hangs(402).await;
     let began = tokio::time::Instant::now();
-    let drained = timeout(LONG, b.drain()).await.expect("it waits for ever");
+    let drained = timeout(LONG, b.drain()).await.expect("still waiting at the bound");
     let error = drained.expect_err("an entity is still there").to_string();
     assert!(error.contains(&format!("books/{}", ids[0])), "{error}");
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
@@ -90,7 +90,7 @@ async fn a_shutdown_with_a_turn_that_never_ends_costs_its_own_entity_alone() {
     for id in &ids[1..] {
         assert_eq!(signs(&region, id).await, 2, "state of {id}");
     }
-    assert_eq!(signs(&region, &ids[0]).await, 1, "it began anew");
+    assert_eq!(signs(&region, &ids[0]).await, 1, "it restarted with empty state");
 }
 
 /// Each try freezes the shard: its entities must be there most of the time.

@@ -111,7 +111,7 @@ pub(crate) trait Surroundings<M>: House<M> {
     /// The lane has something to say.
     fn report(&self, report: LaneReport);
 
-    /// Why that shard cannot move, for whoever waits for it.
+    /// Why that shard cannot move, for the callers of `leave` and `drain` that wait for it.
     fn hinders(&self, _shard: u32, _why: Hindrance) {}
 
     /// Nothing keeps that shard from moving any more.

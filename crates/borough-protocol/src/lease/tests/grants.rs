@@ -151,7 +151,7 @@ fn a_guest_is_told_to_wait_and_is_heard() {
     assert_eq!(voter.grants.heard(uid(7)), Some(at(1000)));
 }
 
-/// Only members renew with every voter: whom this voter has not heard as a guest, it may not have been asked by.
+/// Only members renew with every voter. A guest may never have sent a renewal to this voter.
 #[test]
 fn the_silence_of_a_member_begins_with_its_admission() {
     let mut voter = voter();

@@ -1,4 +1,4 @@
-//! Barriers of other nodes that could not be passed on: whoever sent one goes straight, once the table shows why.
+//! Barriers of other nodes that could not be passed on: the sender of one asks the newest owner itself, once the table shows why.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use crate::machine::Effects;
 pub(super) const BROKEN_MAX: usize = 4096;
 
 impl Region {
-    /// A lane could not pass a barrier on. Whoever sent it goes straight, once the table shows why.
+    /// A lane could not pass a barrier on. Its sender asks the newest owner itself, once the table shows why.
     pub(super) fn note_broken(
         &mut self,
         origin: Uid,

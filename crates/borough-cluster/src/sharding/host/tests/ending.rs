@@ -39,7 +39,7 @@ async fn who_asks_just_as_a_lane_ends_what_lives_there_is_told_that_it_has() {
     lane.end();
     eventually("the lane ends", || again.said.lock().unwrap().is_some()).await;
     let second = again.said.lock().unwrap().take().unwrap();
-    assert!(timeout(Duration::from_secs(1), second).await.expect("it waits for ever").is_err());
+    assert!(timeout(Duration::from_secs(1), second).await.expect("still waiting at the bound").is_err());
     assert_eq!(first.await, LaneStats::default());
 }
 
@@ -51,5 +51,5 @@ async fn what_lives_in_a_lane_that_has_ended_is_nothing() {
     lane.end();
     eventually("the lane ends", || lane.0.mailbox.is_closed()).await;
     let stats = timeout(Duration::from_secs(1), lane.stats(Depth::Counts)).await;
-    assert_eq!(stats.expect("it waits for ever"), LaneStats::default());
+    assert_eq!(stats.expect("still waiting at the bound"), LaneStats::default());
 }
