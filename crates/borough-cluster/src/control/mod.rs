@@ -15,6 +15,7 @@ mod counts;
 mod dial;
 mod disk;
 mod driver;
+mod driver_waker;
 mod gate;
 mod hands;
 mod inbound;
@@ -22,7 +23,6 @@ mod lives;
 mod outbound;
 mod outlook;
 mod peers;
-mod pulse;
 mod queue;
 #[cfg(test)]
 mod tests;

@@ -27,12 +27,12 @@ use tokio::task::AbortHandle;
 use super::addresses::Addresses;
 use super::counts::Counters;
 use super::disk::{Disk, DiskOptions};
+use super::driver_waker::DriverWaker;
 use super::gate::{Gate, Guests};
 use super::inbound::Ear;
 use super::lives::{Lives, Plan};
 use super::outbound::Means;
 use super::outlook::Outlook;
-use super::pulse::Pulse;
 use super::watchdog::Watchdog;
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -310,7 +310,7 @@ async fn run(setup: Setup, ready: oneshot::Sender<Result<Parts, StartError>>, st
         is_leaving,
         is_unwritten,
     };
-    let open = open_house(door, listener, gate, hub.clone(), pulse_at(setup.home, &runtime));
+    let open = open_house(door, listener, gate, hub.clone(), driver_waker_of(setup.home, &runtime));
     let listening = tokio::spawn(open).abort_handle();
     let closing = Closing { listening, hub, sharding, guests };
     let _ = ready.send(Ok(parts));
@@ -360,19 +360,19 @@ async fn open_house(
     listener: Box<dyn Listener>,
     gate: Gate,
     hub: Arc<Hub>,
-    pulse: Option<Pulse>,
+    driver_waker: Option<DriverWaker>,
 ) {
-    let pulse = async {
-        if let Some(pulse) = pulse {
-            pulse.run().await;
+    let driver_waker = async {
+        if let Some(driver_waker) = driver_waker {
+            driver_waker.run().await;
         }
     };
-    tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house(), pulse);
+    tokio::join!(door.listen(listener, Arc::new(gate)), hub.keep_house(), driver_waker);
 }
 
 /// A simulation is one thread, and has no time of its own to look from.
-fn pulse_at(home: Home, runtime: &Handle) -> Option<Pulse> {
-    if home == Home::Thread { Pulse::of(runtime) } else { None }
+fn driver_waker_of(home: Home, runtime: &Handle) -> Option<DriverWaker> {
+    if home == Home::Thread { DriverWaker::of(runtime) } else { None }
 }
 
 /// Who is a member, as that topology shows it.

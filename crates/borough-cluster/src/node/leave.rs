@@ -52,7 +52,7 @@ impl Node {
             match leave_by(&control, patience).await {
                 Ok(()) => {}
                 Err(error @ LeaveError::Dropped(_)) => {
-                    tracing::error!(%error, "node left, and dropped state")
+                    tracing::error!(%error, "node left, and dropped state");
                 }
                 Err(error) => tracing::warn!(%error, "node did not leave"),
             }

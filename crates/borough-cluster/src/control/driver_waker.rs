@@ -1,10 +1,10 @@
-//! Has sockets and timers of the actors' runtime polled while a handler blocks one of its threads.
+//! Wakes a second worker of a tokio runtime, so that sockets and timers are polled while a handler blocks the worker that polled them.
 //!
-//! Of the threads of a tokio runtime one waits for sockets and timers, the others wait to be woken. The one that a socket wakes runs what that woke, and if
-//! it is blocked by it, nobody waits for sockets until something else wakes another thread. So this looks from outside whether a thread has not come back
-//! for a while, and then wakes another by a task that does nothing.
+//! One worker of a tokio runtime at a time polls the driver for sockets and timers; the others sleep until they are woken. The worker that a socket wakes
+//! runs the task that the socket woke. If that task blocks its thread, no worker polls the driver until something else wakes one. The control thread looks from
+//! outside whether a worker has not returned for a while, and then wakes another one with a task that does nothing.
 //!
-//! Promise: a runtime whose threads come back, or have nothing to do, is left alone. A runtime of one thread is too: nothing helps there.
+//! Promise: a runtime whose workers return, or have nothing to do, is left alone. A runtime with one worker is left alone too: nothing helps there.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use tokio::time::sleep;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// See the module.
-pub(super) struct Pulse {
+pub(super) struct DriverWaker {
     runtime: Handle,
     metrics: RuntimeMetrics,
     /// How often each thread had rested, and come back, at the last look.
     seen: Vec<u64>,
 }
 
-impl Pulse {
+impl DriverWaker {
     /// `None` if that runtime has no other thread to wake.
     pub(super) fn of(runtime: &Handle) -> Option<Self> {
         let metrics = runtime.metrics();
@@ -111,12 +111,12 @@ mod tests {
     fn a_socket_is_served_while_what_another_socket_woke_blocks_its_thread() {
         let served = runtime(2);
         let control = Builder::new_current_thread().enable_all().build().unwrap();
-        let pulse = Pulse::of(served.handle()).unwrap();
+        let driver_waker = DriverWaker::of(served.handle()).unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let control = thread::spawn(move || {
             control.block_on(async {
                 tokio::select! {
-                    () = pulse.run() => {}
+                    () = driver_waker.run() => {}
                     _ = stopped => {}
                 }
             });
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_runtime_at_rest_is_left_alone() {
         let runtime = runtime(2);
-        let mut pulse = Pulse::of(runtime.handle()).unwrap();
+        let mut driver_waker = DriverWaker::of(runtime.handle()).unwrap();
         let metrics = runtime.metrics();
         let rests = || (0..2).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1);
         let begun = std::time::Instant::now();
@@ -155,7 +155,7 @@ mod tests {
             assert!(begun.elapsed() < BOUND, "it does not come to rest");
             thread::yield_now();
         }
-        assert!(!pulse.look() && !pulse.look());
+        assert!(!driver_waker.look() && !driver_waker.look());
         let (go_on, goes_on) = channel::<()>();
         let (say, works) = channel();
         runtime.spawn(async move {
@@ -163,15 +163,15 @@ mod tests {
             goes_on.recv_timeout(BOUND).unwrap();
         });
         works.recv_timeout(BOUND).unwrap();
-        assert!(!pulse.look(), "it may come back at once");
-        assert!(pulse.look());
+        assert!(!driver_waker.look(), "it may come back at once");
+        assert!(driver_waker.look());
         go_on.send(()).unwrap();
     }
 
     #[test]
     fn there_is_none_where_no_other_thread_can_be_woken() {
         let current = Builder::new_current_thread().build().unwrap();
-        assert!(Pulse::of(current.handle()).is_none());
-        assert!(Pulse::of(runtime(1).handle()).is_none());
+        assert!(DriverWaker::of(current.handle()).is_none());
+        assert!(DriverWaker::of(runtime(1).handle()).is_none());
     }
 }
